@@ -1,0 +1,99 @@
+"""What a task is: the one interface between problems, texts, tokens and verdicts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from symshift.data.verdict import Judgement
+from symshift.data.vocabulary import Window
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A candidate that gives no row, and why (one word or two, counted in the manifest)."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A candidate as text over the first names of the vocabulary, before it is given its own.
+
+    For most tasks this is the canonical form.
+    """
+
+    input: str
+    """The problem's text."""
+    symbols: tuple[str, ...]
+    """Its symbols, in canonical order."""
+    size: int
+    """Its size."""
+    canonical_text: str
+    """The frozen serialisation of its canonical form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A right answer to a problem, solved and checked by independent means."""
+
+    target: str
+    """The answer's text, over the problem's own symbols."""
+    solver: str
+    """Name and version of the solver that found it."""
+    shortcuts: tuple[str, ...] = ()
+    """The trivial answers that are right as well."""
+
+
+class Task(Protocol):
+    """A family of problems: how they are drawn, solved, checked and written for a network."""
+
+    name: str
+    """The name that users type; also the name of the file under tasks/."""
+    summary: str
+    """One line for `symshift list tasks`."""
+    version: int
+    """The stream version: it changes when the same seed and index give another candidate."""
+    options: type[Any]
+    """Frozen dataclass of the options that shape the distribution."""
+    extra_columns: Mapping[str, str]
+    """The columns this task adds: name to type (string, int64, list<string>, bool)."""
+    names_matter: bool
+    """Whether the canonical form keeps the names (only copying: renamed strings are its point)."""
+    fixed_tokens: tuple[str, ...]
+    """The network's tokens that are not symbols, in a fixed order."""
+    shortcut_names: tuple[str, ...]
+    """The trivial answers that a row can be solved by, such as "all-true"."""
+
+    def candidate(self, options: Any, window: Window, seed: int, index: int) -> Problem | Rejected:
+        """Draw a problem: a pure function of (options, number of names in window, seed, index)."""
+
+    def solve(self, problem: Problem) -> Solution | Rejected:
+        """Solve a problem and check the answer with a second, independent method.
+
+        Raises:
+            DisagreementError: If the two contradict each other.
+        """
+
+    def check(self, row: Mapping[str, Any], text: str) -> Judgement:
+        """Judge an answer to a row; `row` is any mapping with `input` and `target`."""
+
+    def explain(self, row: Mapping[str, Any], text: str) -> str:
+        """Say in words why an answer got its verdict: the failing place or a counter-example."""
+
+    def shortcut(self, name: str, row: Mapping[str, Any]) -> str:
+        """Return the text of a trivial answer to a row (one of shortcut_names)."""
+
+    def encode_input(self, text: str) -> list[str]:
+        """Return the network's tokens of an input text: fixed tokens and symbols."""
+
+    def encode_target(self, text: str) -> list[str]:
+        """Return the network's tokens of a target text."""
+
+    def decode(self, tokens: Sequence[str]) -> str:
+        """Return the text of target tokens; of malformed ones, the tokens joined by spaces."""
+
+    def tree_paths(self, tokens: Sequence[str]) -> list[tuple[int, ...]] | None:
+        """Return, for input tokens, each node's branch choices, nearest to the node first.
+
+        A choice is 0 (left or only child) or 1 (right). None where inputs are no trees.
+        """

@@ -1,0 +1,1 @@
+"""Random problems: sampling by index, perturbations, and the sharded writer."""

@@ -1,0 +1,1 @@
+"""From verdicts to estimates with intervals, and the pages that show them."""

@@ -1,0 +1,1 @@
+"""Reference Transformers: the only layer that imports PyTorch."""

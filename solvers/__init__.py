@@ -1,0 +1,1 @@
+"""Ground truth: solvers, independent checkers, and the worker pool that survives them."""

@@ -1,0 +1,1 @@
+"""One file a task: its generator, solver, vocabulary and notation."""
