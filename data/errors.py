@@ -5,7 +5,8 @@ SymshiftError          the run could not finish or a check failed   exit code 1
 |-- UsageError         the command or an argument is wrong          exit code 2
 |-- DataError          a file is not what it should be              exit code 1
 |-- MissingToolError   something has to be installed first          exit code 1
-`-- DisagreementError  two checkers contradict each other           exit code 1
+|-- DisagreementError  two checkers contradict each other           exit code 1
+`-- RunInterrupted     Ctrl-C; what was done is saved               exit code 130
 ```
 
 Each message is one line that names the thing, shows the value and says what helps.
@@ -37,6 +38,12 @@ class MissingToolError(SymshiftError):
 
 class DisagreementError(SymshiftError):
     """Two independent checkers gave different answers about one row."""
+
+
+class RunInterrupted(SymshiftError):
+    """The user stopped a run that can go on; the text says how."""
+
+    exit_code = 130
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:

@@ -99,6 +99,11 @@ def build(cls: type[T], values: Mapping[str, Any], kind: str = "option") -> T:
     return cls(**converted)
 
 
+def option_names(cls: type[Any]) -> tuple[str, ...]:
+    """Return the names of the fields of an options dataclass."""
+    return tuple(field.name for field in dataclasses.fields(cls))
+
+
 def to_plain(options: Any) -> dict[str, Any]:
     """Return an options dataclass as plain values that JSON and TOML can hold."""
     plain = {}

@@ -64,8 +64,21 @@ class Task(Protocol):
     shortcut_names: tuple[str, ...]
     """The trivial answers that a row can be solved by, such as "all-true"."""
 
+    def num_candidates(self, options: Any, window: Window) -> int | None:
+        """Return where the stream of candidates ends, or None if it does not."""
+
+    def space(self, options: Any, window: Window) -> int | None:
+        """Return how many problems there are, or None where they cannot be counted."""
+
     def candidate(self, options: Any, window: Window, seed: int, index: int) -> Problem | Rejected:
         """Draw a problem: a pure function of (options, number of names in window, seed, index)."""
+
+    def read(self, text: str) -> Problem:
+        """Return the problem that an input text states.
+
+        Raises:
+            DataError: If the text is no problem of this task.
+        """
 
     def solve(self, problem: Problem) -> Solution | Rejected:
         """Solve a problem and check the answer with a second, independent method.

@@ -48,6 +48,18 @@ class Window:
             )
 
     @classmethod
+    def parse(cls, text: str) -> "Window":
+        """Read "A-B", or "A" for one name.
+
+        Raises:
+            UsageError: If the text is no window.
+        """
+        start, dash, stop = text.strip().partition("-")
+        if not start.isdecimal() or (dash and not stop.isdecimal()):
+            raise UsageError(f"names {text!r}: give positions A-B, counted from 0, such as 5-9")
+        return cls(int(start), int(stop if dash else start))
+
+    @classmethod
     def first(cls, count: int) -> "Window":
         """Return the window of the first `count` names."""
         if count < 1:

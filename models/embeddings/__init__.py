@@ -1,1 +1,1 @@
-"""One file an embedding method; the file's name is the method's name."""
+"""Embedding methods, one file each: the file's name is the method's name."""

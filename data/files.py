@@ -1,0 +1,86 @@
+"""Files that are whole or absent: written under a hidden name, synced, then renamed."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from symshift.data.errors import DataError, SymshiftError
+
+LOCK_NAME = ".symshift.lock"
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Yield a hidden path to write to; it becomes `path` at the end, or vanishes on an error."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    hidden = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield hidden
+        with hidden.open("rb") as file:
+            os.fsync(file.fileno())
+        hidden.replace(path)
+    finally:
+        hidden.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in UTF-8 with Unix line ends, whole or not at all."""
+    with whole_file(path) as hidden:
+        hidden.write_bytes(text.encode())
+
+
+def json_text(value: Any) -> str:
+    """Return a value as JSON with sorted keys and a final line end; NaN is refused."""
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON file, whole or not at all."""
+    write_text(path, json_text(value))
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        DataError: If it is missing or broken; the message names the file and the line.
+    """
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}: broken JSON in line {error.lineno}: {error.msg}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 at byte {error.start}") from None
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Keep every other run out of a folder; the system frees the lock of a run that died.
+
+    Raises:
+        SymshiftError: If another run holds the folder.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK_NAME, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise SymshiftError(f"{folder}: another run is writing here; wait for it to end") from None
+    try:
+        yield
+    finally:
+        lock.release()

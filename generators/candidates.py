@@ -1,0 +1,103 @@
+"""From an index to a row: the one path that every candidate of every task takes."""
+
+from collections.abc import Set
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from symshift.data.example import Example, canonical_id_of, row_id_of, split_of
+from symshift.data.plugins import load_task
+from symshift.data.seeds import Draws
+from symshift.data.task import Problem, Rejected, Solution, Task
+from symshift.data.text import is_name, rename_text, tokens_of
+from symshift.data.vocabulary import Window
+from symshift.generators.perturbation import give_names
+
+FULL = "surplus"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """Everything that decides the rows of a data set, apart from how many are kept."""
+
+    task: str
+    """The task's name."""
+    options: Any
+    """The task's options: a frozen instance of Task.options."""
+    window: Window
+    """The names to use."""
+    perturbation: str = "none"
+    """How symbols get their names (generators.perturbation)."""
+    seed: int = 0
+    """The seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A candidate that gives no row, and why."""
+
+    reason: str
+    """What the manifest counts it under."""
+    split: str | None = None
+    """Its split, where it got far enough to have one."""
+
+
+def _named(task: Task, recipe: Recipe, problem: Problem, target: str, index: int) -> dict[str, str]:
+    if task.names_matter and recipe.perturbation == "none":
+        return {}  # The candidate was drawn with its names.
+    in_target = tuple(dict.fromkeys(filter(is_name, tokens_of(target))))
+    draws = Draws("names", task.name, task.version, recipe.seed, index)
+    return give_names(recipe.perturbation, problem.symbols, in_target, recipe.window, draws)
+
+
+def _example(
+    task: Task, recipe: Recipe, problem: Problem, solution: Solution, index: int
+) -> Example:
+    names = _named(task, recipe, problem, solution.target, index)
+    text = rename_text(problem.input, names)
+    canonical_text = text if task.names_matter else problem.canonical_text
+    return Example(
+        id=row_id_of(task.name, text),
+        task=task.name,
+        input=text,
+        target=rename_text(solution.target, names),
+        symbols=tuple(names.get(symbol, symbol) for symbol in problem.symbols),
+        num_symbols=len(problem.symbols),
+        size=problem.size,
+        canonical_id=canonical_id_of(task.name, canonical_text),
+        split=split_of(task.name, canonical_text),
+        perturbation=recipe.perturbation,
+        shortcuts=solution.shortcuts,
+        index=index,
+        solver=solution.solver,
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _solved(task_name: str, problem: Problem) -> Solution | Rejected:
+    """Solve a problem; small ones come up again and again, so the last answers are kept."""
+    return load_task(task_name).solve(problem)
+
+
+def realise(context: tuple[Recipe, Set[str]], index: int) -> Example | Skipped:
+    """Make the row of one candidate, or say why there is none.
+
+    Args:
+        context: The recipe, and the splits that need no more rows (their problems are not
+            solved).
+        index: Which candidate of the stream.
+
+    Returns:
+        A pure function of recipe and index, but for candidates of full splits.
+    """
+    recipe, full = context
+    task = load_task(recipe.task)
+    problem = task.candidate(recipe.options, recipe.window, recipe.seed, index)
+    if isinstance(problem, Rejected):
+        return Skipped(problem.reason)
+    if not task.names_matter and (split := split_of(task.name, problem.canonical_text)) in full:
+        return Skipped(FULL, split)
+    solution = _solved(task.name, problem)
+    if isinstance(solution, Rejected):
+        return Skipped(solution.reason, split_of(task.name, problem.canonical_text))
+    return _example(task, recipe, problem, solution, index)

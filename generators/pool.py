@@ -1,0 +1,1 @@
+from symshift.solvers.pool import *  # noqa

@@ -1,0 +1,188 @@
+"""Scoring: rows and predictions in, a result with verdicts, estimates and their intervals out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import symshift
+from symshift.data.errors import DataError
+from symshift.data.files import whole_file, write_text
+from symshift.data.task import Task
+from symshift.data.verdict import Estimate
+from symshift.metrics.accuracy import (
+    FactCollector,
+    RowFacts,
+    accuracy_estimates,
+    cells_of,
+    regime_estimates,
+)
+from symshift.metrics.baselines import BaselineCollector, best_constant
+from symshift.metrics.intervals import spread
+from symshift.metrics.joining import Keys, join, keys_of
+from symshift.metrics.judging import Judge, OutcomeCollector, Outcomes
+from symshift.metrics.predictions import Predictions
+from symshift.metrics.result import DatasetInfo, Repeats, Result, Spread, System
+from symshift.metrics.rows import ids_of
+
+BATCH_ROWS = 8_192
+REPEATED = ("correct", "exact", "correct_hard", "alpha_covariance")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A result, and what became of every row."""
+
+    result: Result
+    """The figures; of the first file of predictions where there are several."""
+    rows: pa.Table
+    """id, base_id, verdict and reason of every row."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    facts: RowFacts
+    outcomes: Sequence[Outcomes]
+    trivial: Mapping[str, Estimate]
+
+
+def score(
+    rows: Iterable[Mapping[str, Any]],
+    predictions: Iterable[Predictions],
+    task: Task,
+    *,
+    dataset: DatasetInfo,
+    systems: Sequence[System],
+    versions: Mapping[str, Any] | None = None,
+) -> Scored:
+    """Score a system's predictions.
+
+    Args:
+        rows: Mappings with `id`, `input` and `target`, and the data set's other columns where
+            there are any. They are looped over several times, so an iterator will not do.
+        predictions: One or more files of one system; the figures are the first one's, the others
+            give mean and range. A generator keeps only what joining leaves of them in memory.
+        task: The task, which checks each distinct text of a row once.
+        dataset: What the rows are; its number of rows, constant and regime are filled in.
+        systems: Who made each of the files.
+        versions: What else decides verdicts, such as the checker's version and budget.
+
+    Raises:
+        DataError: If ids are repeated or unknown, or a row's own target is not right.
+        ValueError: If `rows` can only be looped over once, or nothing is to be scored.
+    """
+    if iter(rows) is rows:
+        raise ValueError(f"rows={rows!r} can only be looped over once: give a list")
+    keys = _row_keys(rows)
+    joined = [join(p, keys) for p in predictions]
+    if not joined or len(joined) != len(systems):
+        raise ValueError(f"{len(joined)} files of predictions, {len(systems)} systems")
+    constant = best_constant(task, rows)
+    found = _judge_all(rows, joined, task, constant)
+    figures = [_estimates(found.facts, outcomes) for outcomes in found.outcomes]
+    first = found.outcomes[0]
+    result = Result(
+        system=systems[0],
+        dataset=replace(
+            dataset,
+            rows=len(keys),
+            constant=constant,
+            regime=dataset.regime or found.facts.only_regime,
+        ),
+        counts=first.counts(),
+        num_foreign=int(first.is_foreign.sum()),
+        estimates={**figures[0], **found.trivial},
+        cells=cells_of(found.facts, first),
+        alpha_covariance=first.alpha_covariance.summary(),
+        repeats=_repeats(systems, figures) if len(systems) > 1 else None,
+        versions={**_versions(task), **(versions or {})},
+    )
+    assert first.rows is not None
+    return Scored(result, first.rows)
+
+
+def _row_keys(rows: Iterable[Mapping[str, Any]]) -> Keys:
+    keys = keys_of(ids_of(rows))
+    if len(keys) == 0:
+        raise DataError("the data set has no rows to score")
+    if len(np.unique(keys)) < len(keys):
+        raise DataError("the data set has rows with the same id: no prediction can be joined")
+    return keys
+
+
+def _judge_all(
+    rows: Iterable[Mapping[str, Any]], files: Sequence[Any], task: Task, constant: str | None
+) -> _Pass:
+    facts, trivial = FactCollector(), BaselineCollector(task, constant)
+    collectors = [OutcomeCollector(keep_rows=at == 0) for at in range(len(files))]
+    waiting, start = iter(rows), 0
+    while batch := list(islice(waiting, BATCH_ROWS)):
+        answers = [file.answers(start, start + len(batch)) for file in files]
+        for at, row in enumerate(batch):
+            judge = Judge(task, row)
+            own = judge.text(row["target"])
+            if not own.is_right:
+                raise DataError(
+                    f"row {row['id']}: its own target {row['target']!r:.80} is {own.verdict} "
+                    f"({own.reason}); run `symshift verify` on the data set"
+                )
+            facts.add(row, is_hard=trivial.add(judge))
+            for collector, given in zip(collectors, answers, strict=True):
+                collector.add(judge, given[at])
+        for collector in collectors:
+            collector.flush()
+        start += len(batch)
+    gathered = facts.facts()
+    return _Pass(gathered, [c.outcomes() for c in collectors], trivial.estimates(gathered))
+
+
+def _estimates(facts: RowFacts, outcomes: Outcomes) -> dict[str, Estimate]:
+    estimates = {**accuracy_estimates(facts, outcomes), **regime_estimates(facts, outcomes)}
+    summary = outcomes.alpha_covariance.summary()
+    if summary is not None and summary.overall.n:
+        estimates["alpha_covariance"] = summary.overall
+    return estimates
+
+
+def _repeats(systems: Sequence[System], figures: Sequence[Mapping[str, Estimate]]) -> Repeats:
+    over, labels = "file", tuple(str(number) for number in range(1, len(systems) + 1))
+    for name in ("table_seed", "seed"):
+        values = [getattr(system, name) for system in systems]
+        if None not in values and len(set(values)) == len(values):
+            over, labels = name, tuple(map(str, values))
+            break
+    spreads = {}
+    for name in REPEATED:
+        values = [found[name].value for found in figures if name in found]
+        numbers = [value for value in values if value is not None]
+        if len(numbers) == len(systems):
+            mean, least, greatest = spread(numbers)
+            spreads[name] = Spread(mean=mean, min=least, max=greatest, values=tuple(numbers))
+    return Repeats(over=over, labels=labels, estimates=spreads)
+
+
+def _versions(task: Task) -> dict[str, Any]:
+    return {
+        "symshift": symshift.__version__,
+        "task": f"{task.name} {task.version}",
+        # Bootstrap draws may change with NumPy's version.
+        "numpy": np.__version__,
+    }
+
+
+def rows_path(result_path: Path) -> Path:
+    """Return where the row table of a result file lies: RESULT.rows.parquet."""
+    return result_path.with_name(result_path.name.removesuffix(".json") + ".rows.parquet")
+
+
+def write_result(scored: Scored, path: Path) -> None:
+    """Write RESULT.json, and RESULT.rows.parquet beside it; each is whole or absent."""
+    import pyarrow.parquet as pq
+
+    with whole_file(rows_path(path)) as hidden:
+        pq.write_table(scored.rows, hidden, compression="zstd")
+    write_text(path, scored.result.to_json())

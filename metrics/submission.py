@@ -1,0 +1,129 @@
+"""Files of predictions for a data set on disk: scored, and held against a stated result."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from symshift.data.dataset import Dataset
+from symshift.data.errors import UsageError
+from symshift.data.task import Task
+from symshift.metrics.predictions import read_predictions
+from symshift.metrics.result import DatasetInfo, Result, System
+from symshift.metrics.rows import SplitRows
+from symshift.metrics.scoring import Scored, score
+from symshift.metrics.systems import read_system
+
+_TOLERANCE = 1e-9
+
+
+def score_files(
+    dataset: Dataset,
+    paths: Sequence[Path],
+    task: Task,
+    *,
+    split: str = "test",
+    name: str | None = None,
+    title: str | None = None,
+    description: str = "",
+    regime: str = "",
+    versions: Mapping[str, Any] | None = None,
+) -> Scored:
+    """Score one or more files of predictions of one system.
+
+    Args:
+        dataset: The data set.
+        paths: The files; the first gives the figures, the others mean and range.
+        task: The data set's task.
+        split: The split that was answered.
+        name: What to call the system, instead of what its meta file says.
+        title: What to call the data set, instead of its folder's name.
+        description: A sentence about the data set for the leaderboard's readers.
+        regime: How the data set relates to training, where its rows do not say.
+        versions: What else decides verdicts.
+
+    Raises:
+        DataError: If a file is broken or does not fit the data set.
+        UsageError: If the files are of different systems.
+    """
+    # First of all, since it names the data set's splits where this one is not among them.
+    num_rows = dataset.num_rows(split)
+    systems = [read_system(path, name) for path in paths]
+    _require_one_system(paths, systems)
+    renamed_from = dataset.manifest.get("renamed_from", {})
+    info = DatasetInfo(
+        name=title or dataset.name,
+        task=dataset.task_name,
+        split=split,
+        fingerprint=dataset.fingerprint,
+        rows=num_rows,
+        max_renamings=renamed_from.get("max_renamings"),
+        regime=regime,
+        window=str(dataset.window),
+        description=description,
+    )
+    return score(
+        SplitRows(dataset, split),
+        (read_predictions(path) for path in paths),
+        task,
+        dataset=info,
+        systems=systems,
+        versions=versions,
+    )
+
+
+def _require_one_system(paths: Sequence[Path], systems: Sequence[System]) -> None:
+    for path, system in zip(paths, systems, strict=True):
+        for key in ("name", "method"):
+            first, own = getattr(systems[0], key), getattr(system, key)
+            if first != own:
+                raise UsageError(
+                    f"{paths[0]} is of {key} {first!r}, {path} of {own!r}: several files must be "
+                    "of one system; --name NAME names them alike"
+                )
+
+
+def disagreements(stated: Result, rescored: Result) -> list[str]:
+    """Return where a stated result differs from its rescoring, a line each; none if it holds.
+
+    What describes (names, commands, versions) may differ; what was measured, and on which rows,
+    may not.
+    """
+    left, right = _measured(stated), _measured(rescored)
+    lines = [
+        f"{place}: stated {left.get(place, 'nothing')!r:.80}, found "
+        f"{right.get(place, 'nothing')!r:.80}"
+        for place in sorted(left.keys() | right.keys())
+        if not _agree(left.get(place), right.get(place))
+    ]
+    if lines and stated.versions != rescored.versions:
+        lines.append(f"versions: stated {stated.versions}, here {rescored.versions}")
+    return lines
+
+
+def _agree(left: Any, right: Any) -> bool:
+    if isinstance(left, float) and isinstance(right, float):
+        return abs(left - right) <= _TOLERANCE
+    return bool(left == right)
+
+
+def _measured(result: Result) -> dict[str, Any]:
+    """Return every measured value by its place in the JSON form."""
+    plain = json.loads(result.to_json())
+    for described in ("versions", "schema_version"):
+        del plain[described]
+    plain["system"] = {"predictions_sha256": plain["system"]["predictions_sha256"]}
+    for described in ("name", "description", "regime", "window"):
+        del plain["dataset"][described]
+    return dict(_leaves(plain, ""))
+
+
+def _leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _leaves(item, f"{place}.{key}" if place else key)
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from _leaves(item, f"{place}[{at}]")
+    else:
+        yield place, value

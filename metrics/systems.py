@@ -1,0 +1,60 @@
+"""Who made a file of predictions, as PREDICTIONS.meta.json beside it says."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from symshift.data.errors import DataError
+from symshift.data.files import read_json, sha256_of
+from symshift.metrics.result import System, require_finite
+
+_SETTINGS = ("options", "checkpoint", "device", "dtype", "beam", "batch", "redraw_unseen")
+
+
+def read_system(predictions: Path, name: str | None = None) -> System:
+    """Return what is known of the system that made a file of predictions.
+
+    Args:
+        predictions: The file; its `.meta.json` is read where there is one.
+        name: A name to use instead of the one that the system gives itself.
+
+    Raises:
+        DataError: If the meta file is broken or a value has the wrong type.
+    """
+    checksum = (sha256_of(predictions),)
+    meta_path = _meta_path(predictions)
+    if meta_path is None:
+        return System(name=name or predictions.stem, predictions_sha256=checksum)
+    meta = read_json(meta_path)
+    if not isinstance(meta, dict):
+        raise DataError(f"{meta_path}: expected an object")
+    try:
+        require_finite(meta, "meta")
+    except ValueError as error:
+        raise DataError(f"{meta_path}: {error}") from error
+    for key, kind in (("name", str), ("method", str), ("command", str)):
+        _check(meta_path, meta, key, kind)
+    for key in ("seed", "table_seed"):
+        _check(meta_path, meta, key, int)
+    return System(
+        name=name or meta.get("name") or predictions.stem,
+        method=meta.get("method") or "",
+        parameters=meta.get("parameters"),
+        seed=meta.get("seed"),
+        table_seed=meta.get("table_seed"),
+        command=meta.get("command") or "",
+        settings={key: meta[key] for key in _SETTINGS if meta.get(key) is not None},
+        predictions_sha256=checksum,
+    )
+
+
+def _meta_path(predictions: Path) -> Path | None:
+    beside = predictions.with_name(predictions.name + ".meta.json")
+    named = (beside, predictions.with_suffix(".meta.json"))
+    return next((path for path in named if path.is_file()), None)
+
+
+def _check(path: Path, meta: Mapping[str, Any], key: str, kind: type) -> None:
+    value = meta.get(key)
+    if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+        raise DataError(f"{path}: {key} is {value!r:.60}, expected {kind.__name__}")

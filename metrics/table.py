@@ -1,0 +1,78 @@
+"""A result as text for a terminal."""
+
+from symshift.data.verdict import Estimate, Verdict
+from symshift.metrics.result import Result
+
+LABELS = {
+    "correct": "correct",
+    "correct_hard": "correct, hard rows",
+    "exact": "exact match",
+    "alpha_covariance": "alpha-covariance",
+    "correct_mean_of_samples": "correct, mean of samples",
+    "correct_best_of_samples": "correct, best of samples",
+}
+"""What figures are called in tables; others go by their own name."""
+
+
+def label_of(name: str) -> str:
+    """Return what a figure is called in tables."""
+    if name in LABELS:
+        return LABELS[name]
+    kind, _, which = name.partition(":")
+    return {"correct": f"correct, {which}", "trivial": f"trivial: {which}"}.get(kind, name)
+
+
+def format_estimate(estimate: Estimate) -> str:
+    """Return an estimate as `0.4000  [0.1176, 0.7693]`."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return "     -"
+    return f"{estimate.value:.4f}  [{estimate.low:.4f}, {estimate.high:.4f}]"
+
+
+def format_table(result: Result) -> str:
+    """Return what `symshift score` prints: counts, figures with intervals, trivial answers."""
+    data, system = result.dataset, result.system
+    about = ", ".join(filter(None, [data.task, data.split, f"{data.rows} rows", data.regime]))
+    counts = "  ".join(f"{v.value} {result.counts.get(v.value, 0)}" for v in Verdict)
+    foreign = f"answers with symbols that the input lacks: {result.num_foreign}"
+    lines = [f"{system.name} on {data.name} ({about})", "", counts, foreign, ""]
+    named = [name for name in _ordered(result) if name != "trivial"]
+    width = max(len(label_of(name)) for name in named)
+    for name in named:
+        estimate = result.estimates[name]
+        row = f"{label_of(name):{width}}  {format_estimate(estimate)}"
+        lines.append(f"{row}  n={estimate.n}  {estimate.method}")
+    return "\n".join([*lines, *_alpha_lines(result), *_repeat_lines(result, width)])
+
+
+def _ordered(result: Result) -> list[str]:
+    first = [name for name in LABELS if name in result.estimates]
+    rest = sorted(result.estimates.keys() - set(first), key=lambda n: (n.startswith("trivial"), n))
+    return first + rest
+
+
+def _alpha_lines(result: Result) -> list[str]:
+    alpha = result.alpha_covariance
+    if alpha is None:
+        return []
+    excluded = f"{alpha.num_excluded} problems with one renaming excluded"
+    lost = f"{alpha.num_missing} missing and {alpha.num_timeout} timed-out predictions"
+    cap = f"at most {result.dataset.max_renamings} renamings a problem"
+    lines = ["", f"alpha-covariance: {cap}; {excluded}; {lost}"]
+    for num_symbols, estimate in alpha.by_num_symbols.items():
+        lines.append(f"  {num_symbols} symbols  {format_estimate(estimate)}  n={estimate.n}")
+    return lines
+
+
+def _repeat_lines(result: Result, width: int) -> list[str]:
+    repeats = result.repeats
+    if repeats is None:
+        return []
+    over = repeats.over.replace("_", " ")
+    lines = ["", f"over {len(repeats.labels)} files ({over} {', '.join(repeats.labels)}):"]
+    for name in (n for n in LABELS if n in repeats.estimates):
+        s = repeats.estimates[name]
+        lines.append(
+            f"{label_of(name):{width}}  mean {s.mean:.4f}  range {s.min:.4f} to {s.max:.4f}"
+        )
+    return lines

@@ -1,0 +1,79 @@
+"""A reference model: an embedding method, a Transformer and a loss.
+
+Shapes: B batch, T answer tokens, S problem tokens, D width, V rows, C rows that can be answers
+(all but pad and start, in the same order).
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from symshift.models.batches import Batch
+from symshift.models.embedding import EmbeddingMethod
+from symshift.models.encoding import END, PAD
+from symshift.models.losses import IGNORED, LOSS_MODULES
+from symshift.models.transformer import DecoderState, Transformer
+
+FIRST_ANSWER = END
+
+
+class Rows(NamedTuple):
+    """One table, as it reads and as it answers: input_VD and answers_CD."""
+
+    input: Tensor
+    answers: Tensor
+
+
+class ReferenceModel(nn.Module):
+    """Reads and writes token ids. The rows are asked for once and handed to every call."""
+
+    def __init__(self, method: EmbeddingMethod, body: Transformer, num_classes: int) -> None:
+        super().__init__()
+        self.method = method
+        self.body = body
+        self.loss = LOSS_MODULES[method.loss](num_classes)
+
+    def rows(self, num_symbols: int, generator: torch.Generator) -> Rows:
+        """Return rows for num_symbols symbols, drawn from the generator where they are drawn."""
+        table_VD = self.method.table(num_symbols, generator)
+        return Rows(table_VD, self.method.answers(table_VD)[FIRST_ANSWER:])
+
+    def batch_loss(self, batch: Batch, rows: Rows) -> Tensor:
+        """Return the mean loss over the answers' tokens."""
+        memory = self.body.encode(self._embed(batch.source, rows), batch.mask, batch.paths)
+        hidden_BTD = self.body.decode(self._embed(batch.target[:, :-1], rows), memory)
+        scores_NC = self._scores(hidden_BTD, rows).flatten(0, 1)
+        labels_N = batch.target[:, 1:].flatten()
+        labels_N = torch.where(labels_N == PAD, IGNORED, labels_N - FIRST_ANSWER)
+        loss: Tensor = self.loss(scores_NC, labels_N)
+        return loss
+
+    def begin(self, batch: Batch, rows: Rows, max_length: int) -> DecoderState:
+        """Read the problems and begin answers of at most max_length tokens."""
+        memory = self.body.encode(self._embed(batch.source, rows), batch.mask, batch.paths)
+        return self.body.begin(memory, max_length)
+
+    def step(self, ids_B: Tensor, state: DecoderState, rows: Rows) -> Tensor:
+        """Take in each answer's next token; return the logits_BC of the one after it."""
+        hidden_BD = self.body.step(self._embed(ids_B, rows), state)
+        return self.loss.scale * self._scores(hidden_BD, rows)
+
+    def answer_logits(self, batch: Batch, rows: Rows) -> Tensor:
+        """Return the logits_BTC of each next token of whole answers, given those before it."""
+        memory = self.body.encode(self._embed(batch.source, rows), batch.mask, batch.paths)
+        hidden_BTD = self.body.decode(self._embed(batch.target[:, :-1], rows), memory)
+        return self.loss.scale * self._scores(hidden_BTD, rows)
+
+    def _embed(self, ids: Tensor, rows: Rows) -> Tensor:
+        return F.embedding(ids, rows.input) * math.sqrt(rows.input.shape[-1])
+
+    def _scores(self, hidden: Tensor, rows: Rows) -> Tensor:
+        # Scores stay in float32: a scale of up to 100 would magnify the rounding of bfloat16.
+        with torch.autocast(hidden.device.type, enabled=False):
+            hidden = hidden.float()
+            if self.method.feature_norm:
+                hidden = F.normalize(hidden, dim=-1)
+            return F.linear(hidden, rows.answers.float())

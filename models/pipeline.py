@@ -1,0 +1,165 @@
+"""Runs an experiment, stage by stage: data, training, answers, scores, page.
+
+Each stage is written whole, and says itself whether it is there already; so a rerun keeps the
+finished ones and goes on with the rest.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from symshift.data.dataset import Dataset, open_dataset
+from symshift.data.errors import SymshiftError
+from symshift.data.files import locked_folder, read_json
+from symshift.data.options import option_names
+from symshift.data.plugins import load_task
+from symshift.data.vocabulary import Window
+from symshift.generators.generation import generate_dataset
+from symshift.generators.renaming import write_renamed
+from symshift.generators.writer import Report
+from symshift.metrics.result import Result
+from symshift.metrics.scoring import write_result
+from symshift.metrics.site import write_site
+from symshift.metrics.submission import score_files
+from symshift.models.experiment import ROWS, SHOWN, Experiment, Group
+from symshift.models.prediction import meta_path, predict
+from symshift.models.training import train
+
+
+def run_experiment(experiment: Experiment, out: Path, *, device: str = "auto") -> list[Result]:
+    """Run an experiment, or what is left of it.
+
+    Args:
+        experiment: What to do.
+        out: The folder: data/, runs/, predictions/, results/ and site/ are written in it.
+        device: Where models are trained and answer.
+
+    Returns:
+        The results, in the order of the file.
+
+    Raises:
+        SymshiftError: Whatever a stage raises; what was finished before it is kept.
+    """
+    with locked_folder(out):
+        for name, wish in experiment.data.items():
+            _make_data(name, wish, out)
+        results = [
+            result
+            for name, group in experiment.train.items()
+            for run in _runs(name, group, out, device)
+            for result in run.results(experiment)
+        ]
+        write_site(results, out / "site", title=experiment.name, summary=experiment.summary)
+    return results
+
+
+def _make_data(name: str, wish: Mapping[str, Any], out: Path) -> None:
+    folder = out / "data" / name
+    report = _rename(wish, folder, out) if "rename" in wish else _generate(wish, folder)
+    if report.missing:
+        raise SymshiftError(f"data.{name}: {report.message}")
+
+
+def _rename(wish: Mapping[str, Any], folder: Path, out: Path) -> Report:
+    return write_renamed(
+        open_dataset(out / "data" / wish["rename"]),
+        folder,
+        into=Window.parse(wish["into"]) if "into" in wish else None,
+        max_renamings=wish.get("max_renamings"),
+    )
+
+
+def _generate(wish: Mapping[str, Any], folder: Path) -> Report:
+    options = option_names(load_task(wish["task"]).options)
+    return generate_dataset(
+        wish["task"],
+        folder,
+        rows={split: wish[split] for split in ROWS if split in wish},
+        symbols=wish.get("symbols"),
+        names=Window.parse(wish["names"]) if "names" in wish else None,
+        options={key: wish[key] for key in options if key in wish},
+        perturbation=wish.get("perturb", "none"),
+        seed=wish.get("seed", 0),
+    )
+
+
+def _runs(name: str, group: Group, out: Path, device: str) -> Iterator["_Run"]:
+    for method in group.methods:
+        for seed in group.seeds:
+            yield _Run(name, group, method, seed, out, device)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One model of a group: trained once, tried on every test set of the group."""
+
+    group_name: str
+    group: Group
+    method: str
+    seed: int
+    out: Path
+    device: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.method}-{self.seed}"
+
+    @property
+    def folder(self) -> Path:
+        return self.out / "runs" / self.group_name / self.name
+
+    def results(self, experiment: Experiment) -> Iterator[Result]:
+        """Train the model, and yield its result on each test set."""
+        train(
+            self.out / "data" / self.group.data,
+            self.folder,
+            self.method,
+            settings=self.group.settings(self.method),
+            device=self.device,
+            seed=self.seed,
+            resume=True,
+        )
+        for test in self.group.tests:
+            dataset = open_dataset(self.out / "data" / test)
+            paths = [self._answers(dataset, table_seed) for table_seed in self.group.table_seeds]
+            shown = {key: experiment.data[test].get(key, "") for key in SHOWN}
+            yield self._score(dataset, paths, shown)
+
+    def _answers(self, dataset: Dataset, table_seed: int) -> Path:
+        name = f"{self.name}-table{table_seed}.jsonl"
+        path = self.out / "predictions" / self.group_name / dataset.name / name
+        beside = meta_path(path)
+        if path.is_file() and beside.is_file():
+            if read_json(beside)["dataset"]["fingerprint"] == dataset.fingerprint:
+                return path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        predict(
+            self.folder,
+            dataset.path,
+            path,
+            table_seed=table_seed,
+            device=self.device,
+            name=self.method,
+            command=self._command(dataset, table_seed),
+        )
+        return path
+
+    def _command(self, dataset: Dataset, table_seed: int) -> str:
+        """Return the two commands that make a file of answers, from the experiment's folder."""
+        run = f"runs/{self.group_name}/{self.name}"
+        words = ["symshift", "train", f"data/{self.group.data}", run, "--method", self.method]
+        for key, value in self.group.settings(self.method).items():
+            words += ["--set", f"{key}={value}"]
+        words += ["--seed", str(self.seed)]
+        answer = ["symshift", "predict", run, f"data/{dataset.name}", "answers.jsonl"]
+        answer += ["--table-seed", str(table_seed)]
+        return f"{shlex.join(words)} && {shlex.join(answer)}"
+
+    def _score(self, dataset: Dataset, paths: list[Path], shown: Mapping[str, str]) -> Result:
+        scored = score_files(dataset, paths, load_task(dataset.task_name), **shown)
+        folder = self.out / "results" / self.group_name / dataset.name
+        folder.mkdir(parents=True, exist_ok=True)
+        write_result(scored, folder / f"{self.name}.json")
+        return scored.result

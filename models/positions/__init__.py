@@ -1,0 +1,1 @@
+"""Schemes of positions, one file each: the file's name is the scheme's name."""

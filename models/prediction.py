@@ -1,0 +1,157 @@
+"""Predictions of a trained run for a data set, with a file beside them that says how they came."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from symshift.data.dataset import Dataset, open_dataset
+from symshift.data.errors import DataError, UsageError
+from symshift.data.files import whole_file, write_json
+from symshift.data.plugins import load_task
+from symshift.models.answering import Answerer
+from symshift.models.building import build_model, needs_paths, parameter_counts
+from symshift.models.checkpoints import CONFIG, RunFolder
+from symshift.models.configuration import RunConfig, versions
+from symshift.models.encoding import Codec, encode_problems
+from symshift.models.model import ReferenceModel
+from symshift.models.streams import pick_device, pick_dtype, stream
+
+META_VERSION = 1
+
+
+def predict(
+    run_path: Path,
+    dataset_path: Path,
+    output_path: Path,
+    *,
+    split: str = "test",
+    beam: int = 1,
+    table_seed: int = 0,
+    checkpoint: int | None = None,
+    batch_size: int = 256,
+    device: str = "auto",
+    precision: str = "float32",
+    name: str | None = None,
+    command: str = "",
+) -> dict[str, Any]:
+    """Write a model's predictions as JSON lines, and `OUTPUT.meta.json` beside them.
+
+    Where rows are drawn, one table is drawn for the whole evaluation; call it with several seeds of
+    the table for their mean and range.
+
+    Args:
+        run_path: The folder of a finished run.
+        dataset_path: The data set.
+        output_path: The file to write.
+        split: The rows to answer.
+        beam: Answers that are kept at each step; 1 is greedy.
+        table_seed: The seed of the drawn rows.
+        checkpoint: The step of a checkpoint, in place of the final weights.
+        batch_size: Problems in a batch.
+        device: One of streams.DEVICES.
+        precision: As in TrainConfig.
+        name: What the system is called; the run's folder and method if not given.
+        command: The command line, to be stored.
+
+    Returns:
+        What OUTPUT.meta.json says.
+
+    Raises:
+        UsageError: If the data set is of another task, or uses names that have no rows.
+        DataError: If the run or the data set is broken or unfinished.
+    """
+    folder, dataset = RunFolder(run_path), open_dataset(dataset_path)
+    config = folder.read_config()
+    _require_same_task(config, dataset)
+    where = pick_device(device)
+    weights, weights_file = folder.weights(checkpoint)
+    model = _load(config, weights).to(where)
+    dtype = pick_dtype(precision, where)
+    answerer = _answerer(model, config, dataset, dtype)
+    columns = dataset.columns(split, ["id", "input"])
+    encoded = encode_problems(
+        answerer.task, answerer.codec, columns["input"], with_paths=needs_paths(config)
+    )
+    with torch.no_grad():
+        rows = model.rows(len(answerer.codec.window), stream("prediction-table", table_seed))
+    batches = answerer.answers(rows, encoded.to(where), beam=beam, batch_size=batch_size)
+    _write_lines(output_path, columns["id"], _texts(batches, len(encoded)))
+    meta = {
+        "schema_version": META_VERSION,
+        "name": name or f"{config.method}-{config.seed}",
+        "method": config.method,
+        "seed": config.seed,
+        "parameters": parameter_counts(model),
+        "table_seed": table_seed,
+        "checkpoint": weights_file,
+        "trained_on": dict(config.dataset),
+        "dataset": {"name": dataset.name, "fingerprint": dataset.fingerprint, "split": split},
+        "beam": beam,
+        "batch_size": batch_size,
+        "device": where.type,
+        "dtype": str(dtype).removeprefix("torch."),
+        "command": command,
+        "versions": versions(),
+    }
+    write_json(meta_path(output_path), meta)
+    return meta
+
+
+def meta_path(output_path: Path) -> Path:
+    """Return where the file beside predictions lies: OUTPUT.meta.json."""
+    return output_path.with_name(output_path.name + ".meta.json")
+
+
+def _require_same_task(config: RunConfig, dataset: Dataset) -> None:
+    if dataset.task_name != config.task:
+        raise UsageError(
+            f"{dataset.path} is a data set of task {dataset.task_name}, the model was trained on "
+            f"{config.task}"
+        )
+    if load_task(config.task).fixed_tokens != config.fixed_tokens:
+        raise DataError(f"the tokens of task {config.task} have changed: train the model again")
+
+
+def _load(config: RunConfig, weights: Mapping[str, Tensor]) -> ReferenceModel:
+    model = build_model(config)
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        reason = str(error).splitlines()[-1].strip()
+        raise DataError(f"the weights do not fit the run's {CONFIG}: {reason}") from None
+    return model.eval()
+
+
+def _answerer(
+    model: ReferenceModel, config: RunConfig, dataset: Dataset, dtype: torch.dtype
+) -> Answerer:
+    """Return what writes answers, with an id for each name that the model has rows for.
+
+    Where rows are drawn, those are the names of the data set.
+    """
+    names = config.known_names if model.method.named_rows else dataset.window
+    codec = Codec(config.fixed_tokens, names)
+    return Answerer(model=model, task=load_task(config.task), codec=codec, dtype=dtype)
+
+
+def _texts(batches: Iterable[list[tuple[int, str]]], num_rows: int) -> list[str]:
+    """Return the answers in the order of the rows, with a progress bar."""
+    texts = [""] * num_rows
+    with tqdm(total=num_rows, unit="row", disable=None) as bar:
+        for batch in batches:
+            for number, text in batch:
+                texts[number] = text
+            bar.update(len(batch))
+    return texts
+
+
+def _write_lines(path: Path, ids: list[str], texts: list[str]) -> None:
+    with whole_file(path) as hidden, hidden.open("w", encoding="utf-8", newline="\n") as file:
+        for id, text in zip(ids, texts, strict=True):
+            record = {"id": id, "prediction": text}
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")

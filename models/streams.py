@@ -1,0 +1,62 @@
+"""Random streams and devices: each stream is a function of a path of names and numbers."""
+
+from contextlib import AbstractContextManager
+
+import torch
+
+from symshift.data.errors import UsageError, unknown_name
+from symshift.data.seeds import Part, seed_from
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+
+
+def stream_seed(*path: Part) -> int:
+    """Return a seed for PyTorch that only this path has (63 bits)."""
+    return seed_from(*path) >> 65
+
+
+def stream(*path: Part) -> torch.Generator:
+    """Return a CPU generator whose draws are a function of the path, on every machine."""
+    return torch.Generator().manual_seed(stream_seed(*path))
+
+
+def pick_device(name: str) -> torch.device:
+    """Return the device with this name; "auto" takes CUDA, MPS or the CPU, the first there is.
+
+    Raises:
+        UsageError: If the name is unknown or there is no such device.
+    """
+    if name not in DEVICES:
+        raise unknown_name("device", name, DEVICES)
+    present = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    if name == "auto":
+        name = next(kind for kind, is_there in present.items() if is_there)
+    if not present[name]:
+        raise UsageError(f"device {name!r}: this PyTorch sees none; use --device auto or cpu")
+    return torch.device(name)
+
+
+def pick_dtype(precision: str, device: torch.device) -> torch.dtype:
+    """Return the type that matrix products are computed in: "auto" is bfloat16 on CUDA alone."""
+    if precision == "auto":
+        return torch.bfloat16 if device.type == "cuda" else torch.float32
+    return torch.bfloat16 if precision == "bfloat16" else torch.float32
+
+
+def mixed_precision(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[None]:
+    """Return the context in which a model runs; weights stay in float32."""
+    return torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32)
+
+
+def own_global_stream(device: torch.device) -> AbstractContextManager[None]:
+    """Return a context that gives PyTorch's global generators back as they were.
+
+    Dropout draws from them, so training seeds them at every step.
+    """
+    if device.type == "cpu":
+        return torch.random.fork_rng(devices=[])
+    return torch.random.fork_rng(devices=[device], device_type=device.type)

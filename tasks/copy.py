@@ -1,0 +1,166 @@
+"""Copying: the answer is the input string, symbol by symbol.
+
+```
+input    c a b a
+target   c a b a
+```
+
+The control among the tasks: nothing to reason about, so a failure on new names is a failure to
+handle names. Strings as in "Interchangeable Token Embeddings" (ICML 2025, copy task): lengths
+uniform, characters independent and uniform; optionally every name of the vocabulary occurs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from symshift.data.errors import DataError, UsageError
+from symshift.data.formula import MAX_TEXT
+from symshift.data.options import Range, option
+from symshift.data.seeds import Draws
+from symshift.data.task import Problem, Rejected, Solution
+from symshift.data.text import is_name, tokens_of
+from symshift.data.verdict import Judgement, Verdict
+from symshift.data.vocabulary import Window, name_at
+from symshift.generators.strings import count_strings, unrank_string
+
+# Random draws find most strings; then the stream lists all of them, so that a space that is
+# smaller than what was asked for is written whole.
+_RANDOM_PASSES = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What shapes the distribution of strings."""
+
+    size: Range = option(Range(5, 10), "length of a string, A-B")
+    num_symbols: Range | None = option(None, "distinct symbols in a string, A-B")
+    contain_all: bool = option(False, "every name of the vocabulary occurs")
+
+
+class Copy:
+    """The task `copy`."""
+
+    name = "copy"
+    summary = "repeat a string of symbols"
+    version = 1
+    options = Options
+    extra_columns: Mapping[str, str] = {}
+    names_matter = True
+    fixed_tokens: tuple[str, ...] = ()
+    shortcut_names: tuple[str, ...] = ()
+
+    def num_candidates(self, options: Options, window: Window) -> int | None:
+        """Return the end of the stream: some random passes, then every string once."""
+        return (_RANDOM_PASSES + 1) * self.space(options, window)
+
+    def space(self, options: Options, window: Window) -> int:
+        """Return how many strings there are."""
+        return sum(_counts(options, window).values())
+
+    def candidate(
+        self, options: Options, window: Window, seed: int, index: int
+    ) -> Problem | Rejected:
+        """Draw a string: its length uniform, then uniform among those of that length."""
+        counts = _counts(options, window)
+        rank = index - _RANDOM_PASSES * sum(counts.values())
+        if rank < 0:
+            draws = Draws(
+                self.name, self.version, seed, _shape(options, window), index
+            )
+            length = draws.choice(list(counts))
+            rank = draws.below(counts[length])
+        else:
+            for length, count in counts.items():
+                if rank < count:
+                    break
+                rank -= count
+        places = unrank_string(length, len(window), _num_symbols(options, window), rank)
+        return self.read(" ".join(name_at(window.start + place) for place in places))
+
+    def read(self, text: str) -> Problem:
+        """Return the string that a text holds."""
+        symbols = tokens_of(text)
+        if not symbols or not all(map(is_name, symbols)):
+            raise DataError(f"copy input {text[:60]!r} is no string of symbols, such as `c a b a`")
+        text = " ".join(symbols)
+        return Problem(text, tuple(dict.fromkeys(symbols)), len(symbols), text)
+
+    def solve(self, problem: Problem) -> Solution | Rejected:
+        """Return the string itself."""
+        return Solution(problem.input, "identity 1")
+
+    def check(self, row: Mapping[str, Any], text: str) -> Judgement:
+        """Compare an answer with the input; white space only separates."""
+        given, answer = tokens_of(row["input"]), tokens_of(text[: MAX_TEXT + 1])
+        foreign = not set(filter(is_name, answer)) <= set(given)
+        if len(text) > MAX_TEXT:
+            reason = f"text of {len(text)} characters: at most {MAX_TEXT} are read"
+            return Judgement(Verdict.INVALID, reason, foreign)
+        if answer == given:
+            return Judgement(Verdict.EXACT)
+        for at, token in enumerate(answer):
+            if not is_name(token):
+                return Judgement(Verdict.INVALID, f"token {at} ({token!r}) is no symbol", foreign)
+        return Judgement(Verdict.INCORRECT, _difference(given, answer), foreign)
+
+    def explain(self, row: Mapping[str, Any], text: str) -> str:
+        """Name the first place where an answer differs."""
+        return self.check(row, text).reason or "every symbol is the same"
+
+    def shortcut(self, name: str, row: Mapping[str, Any]) -> str:
+        """Raise: no trivial answer but the input itself solves a string."""
+        raise ValueError(f"shortcut={name!r}: copy has none")
+
+    def encode_input(self, text: str) -> list[str]:
+        """Return the symbols."""
+        return list(tokens_of(text))
+
+    def encode_target(self, text: str) -> list[str]:
+        """Return the symbols."""
+        return list(tokens_of(text))
+
+    def decode(self, tokens: Sequence[str]) -> str:
+        """Join the symbols by spaces."""
+        return " ".join(tokens)
+
+    def tree_paths(self, tokens: Sequence[str]) -> None:
+        """Return None: strings are no trees."""
+
+
+def _num_symbols(options: Options, window: Window) -> Range:
+    asked = options.num_symbols or Range(1, len(window))
+    if options.contain_all:
+        asked = Range(len(window), len(window))
+    if asked.min > len(window):
+        raise UsageError(f"num_symbols {asked}: the vocabulary has only {len(window)} names")
+    return asked
+
+
+@lru_cache(maxsize=64)
+def _counts(options: Options, window: Window) -> Mapping[int, int]:
+    """Return the number of strings of each length that has any."""
+    num_symbols = _num_symbols(options, window)
+    lengths = range(max(1, options.size.min), options.size.max + 1)
+    counts = {n: count_strings(n, len(window), num_symbols) for n in lengths}
+    counts = {length: count for length, count in counts.items() if count}
+    if not counts:
+        raise UsageError(
+            f"size {options.size}: no string of these lengths has {num_symbols} distinct symbols"
+        )
+    return counts
+
+
+def _shape(options: Options, window: Window) -> tuple[str, ...]:
+    return (str(len(window)), str(options.size), str(_num_symbols(options, window)))
+
+
+def _difference(given: tuple[str, ...], answer: tuple[str, ...]) -> str:
+    for at, (right, wrong) in enumerate(zip(given, answer, strict=False)):
+        if right != wrong:
+            return f"symbol {at} is {wrong!r}, not {right!r}"
+    return f"{len(answer)} symbols, not {len(given)}"
+
+
+TASK = Copy()

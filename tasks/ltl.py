@@ -1,0 +1,228 @@
+"""LTL: find a trace that satisfies a formula of linear temporal logic.
+
+```
+input    a U b & X !b
+target   b; cycle{!b}
+```
+
+Inputs are formulas in Spot's infix syntax, targets symbolic lassos in Spot's word syntax. An
+answer is right when its language is not empty and every infinite word it describes satisfies the
+formula (contract, the four tasks). Targets come from Spot and are checked by our own exact
+checker, which also judges answers. For networks, formulas and steps are written in Polish
+notation, as in DeepLTL (ICLR 2021).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from symshift.data import formula as formulas
+from symshift.data import trace as traces
+from symshift.data.errors import DataError, DisagreementError
+from symshift.data.formula import ARITY, Formula, FormulaError
+from symshift.data.options import Range, option
+from symshift.data.seeds import Draws
+from symshift.data.task import Problem, Rejected, Solution
+from symshift.data.trace import Trace, TraceError
+from symshift.data.verdict import Judgement, Verdict
+from symshift.data.vocabulary import Window
+from symshift.generators.randltl import Leaves, draw_formula
+from symshift.solvers import lasso
+from symshift.solvers.boolean import equivalent
+from symshift.solvers.budget import BudgetExceeded
+from symshift.solvers.lasso import Status
+from symshift.solvers.spot import SolverLimit, find_spot
+
+DEFAULT_OPERATORS = "0 1 ! X U &"
+CHECKER_BUDGET = f"{lasso.DEFAULT_MAX_STATES} checker states"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What shapes the distribution of formulas."""
+
+    size: Range = option(Range(1, 35), "nodes of the formula tree, A-B")
+    num_symbols: Range | None = option(None, "distinct symbols in a formula, A-B")
+    sampler: str = option("randltl", "how formulas are drawn", ("randltl",))
+    operators: str = option(DEFAULT_OPERATORS, 'constants and operators, such as "! X U &"')
+
+
+class LTL:
+    """The task `ltl`."""
+
+    name = "ltl"
+    summary = "satisfying traces of LTL formulas"
+    version = 1
+    options = Options
+    extra_columns: Mapping[str, str] = {}
+    names_matter = False
+    fixed_tokens = tuple("0 1 ! X F G & | -> <-> xor U R W M ; { }".split())
+    shortcut_names = ("all-true", "all-false")
+
+    def num_candidates(self, options: Options, window: Window) -> int | None:
+        """Return None: the stream does not end."""
+
+    def space(self, options: Options, window: Window) -> int | None:
+        """Return None: what randltl can draw is not counted."""
+
+    def candidate(
+        self, options: Options, window: Window, seed: int, index: int
+    ) -> Problem | Rejected:
+        """Draw a formula in canonical form."""
+        num_symbols = options.num_symbols or Range(0, len(window))
+        shape = (str(len(window)), str(options.size), str(num_symbols), options.operators)
+        draws = Draws(self.name, self.version, options.sampler, shape, seed, index)
+        law = _law(options.operators, len(window))
+        formula = draw_formula(draws, law, options.size, num_symbols)
+        return Rejected("no formula of the size") if formula is None else _problem(formula)
+
+    def read(self, text: str) -> Problem:
+        """Return the formula that a text states."""
+        try:
+            formula = formulas.parse(text)
+        except FormulaError as error:
+            raise DataError(f"ltl input {text[:60]!r}: {error}") from None
+        return _problem(formula, text)
+
+    def solve(self, problem: Problem) -> Solution | Rejected:
+        """Find a satisfying trace with Spot, and check it with our own checker."""
+        formula = formulas.parse(problem.input)
+        spot = find_spot()
+        try:
+            witness = spot.witness(formula)
+        except SolverLimit:
+            return Rejected("over the solver's limit")
+        if witness is None:
+            return Rejected("unsatisfiable")
+        status = lasso.check(formula, witness).status
+        if status is Status.EXHAUSTED:
+            return Rejected("over the checker's limit")
+        if status is not Status.SATISFIED:
+            raise DisagreementError(
+                f"Spot {spot.version} says {traces.show(witness)!r} satisfies {problem.input!r}, "
+                f"symshift's checker says {status}: please report this row"
+            )
+        shortcuts = tuple(
+            name
+            for name in self.shortcut_names
+            if lasso.check(formula, _constant(name, problem.symbols)).status is Status.SATISFIED
+        )
+        return Solution(traces.show(witness), f"spot {spot.version}", shortcuts)
+
+    def check(self, row: Mapping[str, Any], text: str) -> Judgement:
+        """Judge a trace."""
+        formula = formulas.parse(row["input"])
+        try:
+            answer = traces.parse(text)
+        except TraceError as error:
+            return Judgement(Verdict.INVALID, str(error))
+        foreign = not set(answer.symbols()) <= set(formula)
+        outcome = lasso.check(formula, answer)
+        if outcome.status is Status.SATISFIED:
+            try:
+                same = _same(answer, traces.parse(row["target"]))
+            except BudgetExceeded as error:
+                return Judgement(Verdict.CORRECT, f"not compared with the target: {error}", foreign)
+            return Judgement(Verdict.EXACT if same else Verdict.CORRECT, foreign=foreign)
+        if outcome.status is Status.VIOLATED:
+            return Judgement(Verdict.INCORRECT, "a word of the trace violates it", foreign)
+        if outcome.status is Status.EMPTY:
+            reason = f"step {outcome.step} can never hold, so the trace describes no word"
+            return Judgement(Verdict.INVALID, reason, foreign)
+        return Judgement(Verdict.TIMEOUT, f"undecided within {CHECKER_BUDGET}", foreign)
+
+    def explain(self, row: Mapping[str, Any], text: str) -> str:
+        """Say why a trace got its verdict, with a counter-word where it is wrong."""
+        judgement = self.check(row, text)
+        if judgement.verdict is not Verdict.INCORRECT:
+            return judgement.reason or "every word of the trace satisfies the formula"
+        formula = formulas.parse(row["input"])
+        word = lasso.counterexample(formula, traces.parse(text))
+        assert word is not None, "an incorrect trace has a counter-word"
+        return f"the word {traces.show(word)} is one of the trace's and violates the formula"
+
+    def shortcut(self, name: str, row: Mapping[str, Any]) -> str:
+        """Return the constant trace in which all symbols are true, or all false."""
+        return traces.show(_constant(name, formulas.symbols_of(formulas.parse(row["input"]))))
+
+    def encode_input(self, text: str) -> list[str]:
+        """Return a formula in Polish order."""
+        return list(formulas.parse(text))
+
+    def encode_target(self, text: str) -> list[str]:
+        """Return a trace as Polish steps: `p1 ; p2 ; { c1 ; c2 }`."""
+        trace = traces.parse(text)
+        tokens: list[str] = []
+        for step in trace.prefix:
+            tokens += (*step, ";")
+        tokens.append("{")
+        for number, step in enumerate(trace.cycle):
+            tokens += (";", *step) if number else step
+        return [*tokens, "}"]
+
+    def decode(self, tokens: Sequence[str]) -> str:
+        """Return the trace that tokens of encode_target state."""
+        joined = " ".join(tokens)
+        if not tokens or tokens[-1] != "}" or tokens.count("{") != 1:
+            return joined
+        at = tokens.index("{")
+        if at and tokens[at - 1] != ";":
+            return joined
+        try:
+            prefix = _steps(tokens[: at - 1]) if at else ()
+            return traces.show(Trace(prefix, _steps(tokens[at + 1 : -1])))
+        except FormulaError:
+            return joined
+
+    def tree_paths(self, tokens: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return each node's branch choices, nearest first, of a formula in Polish order."""
+        paths: list[tuple[int, ...]] = []
+        waiting: list[tuple[int, ...]] = [()]
+        for token in tokens:
+            path = waiting.pop()
+            paths.append(path)
+            waiting += [(choice, *path) for choice in reversed(range(ARITY.get(token, 0)))]
+        return paths
+
+
+@cache
+def _law(operators: str, num_symbols: int) -> Leaves:
+    return Leaves.of(operators, num_symbols)
+
+
+def _problem(formula: Formula, text: str | None = None) -> Problem:
+    symbols = formulas.symbols_of(formula)
+    canonical_text = " ".join(formulas.canonical(formula))
+    return Problem(text or formulas.show(formula), symbols, len(formula), canonical_text)
+
+
+def _constant(name: str, symbols: Sequence[str]) -> Trace:
+    if name not in LTL.shortcut_names:
+        raise ValueError(f"shortcut={name!r} must be one of {LTL.shortcut_names}")
+    literals = [symbol if name == "all-true" else f"!{symbol}" for symbol in symbols]
+    return Trace((), (formulas.parse(" & ".join(literals) or "1"),))
+
+
+def _same(answer: Trace, target: Trace) -> bool:
+    """Tell whether two traces are equal step by step, each step as a Boolean function."""
+    return len(answer.prefix) == len(target.prefix) and (
+        len(answer.cycle) == len(target.cycle)
+        and all(map(equivalent, answer.steps, target.steps))
+    )
+
+
+def _steps(tokens: Sequence[str]) -> tuple[Formula, ...]:
+    steps, step = [], []
+    for token in [*tokens, ";"]:
+        if token != ";":
+            step.append(token)
+            continue
+        steps.append(formulas.from_polish(step))
+        if not formulas.is_boolean(steps[-1]):
+            raise FormulaError("a step has a temporal operator")
+        step = []
+    return tuple(steps)
+
+
+TASK = LTL()
