@@ -40,7 +40,7 @@ class _TaskGroup(console.Group):
             callback=lambda **given: _generate_task.callback(task.name, **given),  # type: ignore[misc]
             help=f"Write a data set of task {task.name}: {task.summary}.",
             short_help=task.summary,
-            epilog=f"Example: symshift generate {task.name} data/{task.name} --train 1000 --test 100",
+            epilog=f"Example: symshift generate {task.name} data/{task.name} --train 1000",
             context_settings=CONTEXT,
         )
 

@@ -24,9 +24,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
 INTERRUPTED = 130
+_EXTRAS = {"safetensors": "train", "torch": "train"}
 
 
-class Parsed(click.ParamType):
+class Parsed(click.ParamType[Any]):
     """A parameter written A-B, whose own type reads it and refuses a wrong one."""
 
     name = "A-B"
@@ -127,7 +128,9 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
         again = str(stop) or shlex.join(["symshift", *arguments])
         click.echo(f"interrupted; to go on where it stopped: {again}", err=True)
         return INTERRUPTED
-    except (SymshiftError, click.ClickException, OSError) as error:
+    except (SymshiftError, click.ClickException, OSError, ModuleNotFoundError) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name not in _EXTRAS:
+            raise
         if "--debug" in arguments:
             traceback.print_exc()
         message, code = _one_line(error)
@@ -142,9 +145,10 @@ def _one_line(error: Exception) -> tuple[str, int]:
             text += f" (see `{error.ctx.command_path} -h`)"
     elif isinstance(error, SymshiftError):
         text, code = str(error), error.exit_code
+    elif isinstance(error, ModuleNotFoundError):
+        extra = _EXTRAS[error.name or ""]
+        text, code = f"this needs {error.name}: pip install 'symshift[{extra}]'", 1
     else:
         assert isinstance(error, OSError)
         text, code = f"{error.filename or 'writing'}: {error.strerror or error}", 1
     return " ".join(text.split()), code
-
-

@@ -40,7 +40,7 @@ class DisagreementError(SymshiftError):
     """Two independent checkers gave different answers about one row."""
 
 
-class RunInterrupted(SymshiftError):
+class RunInterrupted(SymshiftError):  # noqa: N818 - asked for, not a mistake
     """The user stopped a run that can go on; the text says how."""
 
     exit_code = 130

@@ -57,9 +57,9 @@ def option(default: Any, help: str, choices: tuple[str, ...] | None = None) -> A
 def _convert(value: Any, kind: Any, where: str) -> Any:
     if isinstance(kind, types.UnionType):
         kinds = [k for k in kind.__args__ if k is not type(None)]
-        if value is None or (isinstance(value, str) and value.lower() == "none"):
-            if len(kinds) < len(kind.__args__):
-                return None
+        is_none = value is None or (isinstance(value, str) and value.lower() == "none")
+        if is_none and len(kinds) < len(kind.__args__):
+            return None
         return _convert(value, kinds[0], where)
     try:
         if kind is Range:

@@ -64,7 +64,10 @@ def _front_matter(manifest: Mapping[str, Any]) -> list[str]:
     for split in SPLITS:
         shards = [file for file in files if file["split"] == split]
         if shards:
-            lines += [f"  - split: {split}", f"    path: data/{split}-*-of-{len(shards):05d}.parquet"]
+            lines += [
+                f"  - split: {split}",
+                f"    path: data/{split}-*-of-{len(shards):05d}.parquet",
+            ]
             info += [
                 f"  - name: {split}",
                 f"    num_bytes: {sum(file['bytes'] for file in shards)}",
@@ -121,7 +124,7 @@ def command_of(manifest: Mapping[str, Any]) -> str:
 def card_text(manifest: Mapping[str, Any]) -> str:
     """Return the card of a data set: a function of its manifest alone."""
     files, rejects = manifest["files"], manifest["rejects"]
-    rows = Counter({split: 0 for split in SPLITS})
+    rows = Counter(dict.fromkeys(SPLITS, 0))
     for file in files:
         rows[file["split"]] += file["rows"]
     renamed = "renamed_from" in manifest
@@ -151,7 +154,7 @@ def card_text(manifest: Mapping[str, Any]) -> str:
             ((split, count, hard.get(split, 0)) for split, count in rows.items() if count),
         ),
         f"{identity} The split of a row is a hash of its canonical form, whatever the options and "
-        "seeds, so no test row of any symshift data set is equivalent to a training row of another.",
+        "seeds, so no test row of a symshift data set is equivalent to a training row of another.",
         "",
         f"Candidates drawn: {manifest['candidates']}. Not taken: "
         + (", ".join(f"{count} {why}" for why, count in sorted(rejects.items())) or "none")

@@ -81,7 +81,7 @@ def _equivalent(f: Formula, g: Formula) -> Formula:
 
 
 def _implies(f: Formula, g: Formula) -> Formula:
-    if f == ZERO or g == ONE or f == g:
+    if f in (ZERO, g) or g == ONE:
         return ONE
     if f == ONE:
         return g

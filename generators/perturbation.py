@@ -20,9 +20,7 @@ def _in_order(order: Sequence[str], symbols: Sequence[str], window: Window) -> l
     return [name_at(window.start + place[symbol]) for symbol in symbols]
 
 
-def _input_order(
-    symbols: Sequence[str], _: Sequence[str], window: Window, __: Draws
-) -> list[str]:
+def _input_order(symbols: Sequence[str], _: Sequence[str], window: Window, __: Draws) -> list[str]:
     return _in_order(symbols, symbols, window)
 
 

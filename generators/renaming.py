@@ -10,7 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 import symshift
-from symshift.data.dataset import MANIFEST_VERSION, Dataset
+from symshift.data.dataset import MANIFEST_VERSION, Dataset, open_dataset
 from symshift.data.errors import DataError, UsageError
 from symshift.data.example import Example, canonical_id_of, row_id_of
 from symshift.data.files import locked_folder
@@ -20,9 +20,15 @@ from symshift.data.seeds import Draws
 from symshift.data.text import rename_text
 from symshift.data.vocabulary import Window
 from symshift.generators.blocks import FOLDER
-from symshift.generators.shards import GROUP_ROWS, ShardWriter, cells_as_list
+from symshift.generators.shards import GROUP_ROWS, ShardWriter
 from symshift.generators.strings import unrank_injection
-from symshift.generators.writer import OWN_NAMES, Report, clear_own_files, publish
+from symshift.generators.writer import (
+    ALREADY_COMPLETE,
+    Report,
+    clear_own_files,
+    publish,
+    require_own_folder,
+)
 
 
 def renamings(
@@ -144,16 +150,53 @@ def write_renamed(
     cap = max_renamings if max_renamings is not None else (120 if into is None else 1)
     if cap < 1:
         raise UsageError(f"max_renamings={cap} must be 1 or more")
+    columns = column_types(load_task(dataset.task_name).extra_columns, renamed=True)
+    source = {
+        "fingerprint": dataset.fingerprint,
+        "window": [dataset.window.start, dataset.window.stop],
+        "into": str(into) if into else None,
+        "only": None,
+        "max_renamings": cap,
+    }
     with locked_folder(out):
+        require_own_folder(out)
         if overwrite:
             clear_own_files(out)
-        if any(not path.name.startswith(".") for path in out.iterdir()):
-            raise DataError(f"{out}: not empty; choose another folder or give --overwrite")
-        return _write(dataset, out, into, cap)
+        elif (out / "manifest.json").is_file():
+            return _finished(out, source)
+        rows, shards = _write_shards(dataset, out, into, cap, columns)
+        manifest = {
+            **{key: dataset.manifest[key] for key in ("task", "options", "perturbation", "seed")},
+            **shards.summary(),
+            "versions": {**dataset.manifest["versions"], "symshift": symshift.__version__},
+            "schema_version": MANIFEST_VERSION,
+            "vocabulary": _vocabulary(into or dataset.window),
+            "renamed_from": source,
+            "columns": list(columns.items()),
+            "asked": {},
+            "candidates": sum(dataset.num_rows(split) for split in dataset.splits),
+            "rejects": {},
+            "missing": {},
+            "stopped": None,
+            "message": "",
+        }
+        publish(out, out / FOLDER / "final", manifest)
+        shutil.rmtree(out / FOLDER)
+    return Report(path=out, rows=rows, missing={}, message="")
 
 
-def _write(dataset: Dataset, out: Path, into: Window | None, cap: int) -> Report:
-    columns = column_types(load_task(dataset.task_name).extra_columns, renamed=True)
+def _finished(out: Path, source: Mapping[str, Any]) -> Report:
+    """Return the report of a set that is there already, or refuse one of another source."""
+    there = open_dataset(out)
+    if there.manifest.get("renamed_from") != source:
+        raise DataError(f"{out}: holds another data set; choose another folder or give --overwrite")
+    rows = {split: there.num_rows(split) for split in there.splits}
+    return Report(path=out, rows=rows, missing={}, message=ALREADY_COMPLETE)
+
+
+def _write_shards(
+    dataset: Dataset, out: Path, into: Window | None, cap: int, columns: Mapping[str, str]
+) -> tuple[dict[str, int], ShardWriter]:
     schema = arrow_schema(columns)
     final = out / FOLDER / "final"
     shutil.rmtree(final, ignore_errors=True)
@@ -163,34 +206,7 @@ def _write(dataset: Dataset, out: Path, into: Window | None, cap: int) -> Report
         variants = _variants(dataset, split, into, cap)
         with tqdm(variants, unit="row", disable=None, desc=f"{out.name} {split}") as bar:
             rows[split] = shards.write_split(split, _batches(iter(bar), schema))
-    manifest = {
-        **{key: dataset.manifest[key] for key in ("task", "options", "perturbation", "seed")},
-        "versions": {**dataset.manifest["versions"], "symshift": symshift.__version__},
-        "schema_version": MANIFEST_VERSION,
-        "vocabulary": _vocabulary(into or dataset.window),
-        "renamed_from": {
-            "fingerprint": dataset.fingerprint,
-            "window": [dataset.window.start, dataset.window.stop],
-            "into": str(into) if into else None,
-            "only": None,
-            "max_renamings": cap,
-        },
-        "files": shards.files,
-        "fingerprint": shards.fingerprint,
-        "columns": list(columns.items()),
-        "asked": {},
-        "candidates": sum(dataset.num_rows(split) for split in dataset.splits),
-        "rejects": {},
-        "missing": {},
-        "stopped": None,
-        "message": "",
-        "cells": cells_as_list(shards.cells),
-        "hard_rows": dict(shards.hard),
-        "solvers": dict(shards.solvers),
-    }
-    publish(out, final, manifest)
-    shutil.rmtree(out / FOLDER)
-    return Report(path=out, rows=rows, missing={}, message="")
+    return rows, shards
 
 
 def _vocabulary(window: Window) -> dict[str, list[int]]:

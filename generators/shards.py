@@ -47,10 +47,15 @@ class ShardWriter:
         self.solvers: Counter[str] = Counter()
         """Rows by the solver that made their target."""
 
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of all rows written."""
-        return self._fingerprint.hexdigest()
+    def summary(self) -> dict[str, Any]:
+        """Return what the manifest says of the rows written."""
+        return {
+            "files": self.files,
+            "fingerprint": self._fingerprint.hexdigest(),
+            "cells": _cells_as_list(self.cells),
+            "hard_rows": dict(self.hard),
+            "solvers": dict(self.solvers),
+        }
 
     def write_split(self, split: str, tables: Iterable[pa.Table]) -> int:
         """Write all rows of a split; the splits come in the order train, validation, test.
@@ -62,7 +67,7 @@ class ShardWriter:
         Returns:
             The number of rows; with none, no file is written.
         """
-        shards = []
+        shards: list[tuple[Path, int]] = []
         for table in _rechunk(tables, SHARD_ROWS):
             self._count(split, table)
             # How many shards there will be is only known at the end.
@@ -96,8 +101,7 @@ class ShardWriter:
                 self.solvers[row["solver"]] += 1
 
 
-def cells_as_list(cells: Mapping[str, Counter[tuple[int, int]]]) -> list[dict[str, Any]]:
-    """Return counts per cell as plain records, in a fixed order."""
+def _cells_as_list(cells: Mapping[str, Counter[tuple[int, int]]]) -> list[dict[str, Any]]:
     return [
         {"split": split, "num_symbols": num_symbols, "size": size, "rows": rows}
         for split, counts in cells.items()

@@ -19,7 +19,7 @@ import symshift
 from symshift.data.dataset import MANIFEST_VERSION, open_dataset
 from symshift.data.errors import DataError
 from symshift.data.example import SPLIT_VERSION, SPLITS, Example
-from symshift.data.files import locked_folder, read_json, write_json, write_text
+from symshift.data.files import LOCK_NAME, locked_folder, read_json, write_json, write_text
 from symshift.data.options import to_plain
 from symshift.data.plugins import load_task
 from symshift.data.schema import arrow_schema, column_types
@@ -28,10 +28,11 @@ from symshift.generators.candidates import Recipe, Skipped, realise
 from symshift.generators.card import card_text
 from symshift.generators.pool import Chunk
 from symshift.generators.quota import Quota
-from symshift.generators.shards import ShardWriter, cells_as_list
+from symshift.generators.shards import ShardWriter
 
 CHUNK_CANDIDATES = 256
 STALL_CANDIDATES = 100_000
+ALREADY_COMPLETE = "already complete: nothing to do"
 OWN_NAMES = ("data", "manifest.json", "README.md", FOLDER)
 
 Context = tuple[Recipe, Set[str]]
@@ -99,6 +100,7 @@ def write_dataset(
     """
     with locked_folder(out):
         config = _config(recipe, asked)
+        require_own_folder(out)
         if overwrite:
             clear_own_files(out)
         elif (done := _finished(out, config)) is not None:
@@ -138,21 +140,32 @@ def _config(recipe: Recipe, asked: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
+def require_own_folder(out: Path) -> None:
+    """Refuse a folder that holds anything but a data set of symshift, finished or not.
+
+    Raises:
+        DataError: If it does; nothing in it is touched.
+    """
+    names = {path.name for path in out.iterdir()} - {LOCK_NAME}
+    is_ours = not names or bool(names & {"manifest.json", FOLDER})
+    strangers = sorted(name for name in names if not (is_ours and name in OWN_NAMES))
+    if strangers:
+        raise DataError(f"{out}: holds other files ({strangers[0]!r}); choose an empty folder")
+
+
 def clear_own_files(out: Path) -> None:
     """Delete the data set that is in a folder, finished or not, and nothing else."""
-    for name in OWN_NAMES:
-        if (path := out / name).is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+    shutil.rmtree(out / FOLDER, ignore_errors=True)
+    for name in ("manifest.json", "README.md"):
+        (out / name).unlink(missing_ok=True)
+    for shard in (out / "data").glob("*.parquet"):
+        shard.unlink()
+    if (out / "data").is_dir():
+        (out / "data").rmdir()
 
 
 def _finished(out: Path, config: Mapping[str, Any]) -> Report | None:
     """Return the report of a data set that is already there, or None to write it."""
-    strangers = sorted(p.name for p in out.iterdir() if p.name not in OWN_NAMES)
-    strangers = [name for name in strangers if not name.startswith(".")]
-    if strangers:
-        raise DataError(f"{out}: holds other files ({strangers[0]!r}); choose an empty folder")
     if not (out / "manifest.json").is_file():
         return None
     manifest = read_json(out / "manifest.json")
@@ -168,7 +181,7 @@ def _finished(out: Path, config: Mapping[str, Any]) -> Report | None:
         path=out,
         rows=rows,
         missing=manifest["missing"],
-        message=manifest["message"] or "already complete: nothing to do",
+        message=manifest["message"] or ALREADY_COMPLETE,
     )
 
 
@@ -209,8 +222,8 @@ def _fill(
 def _stopped(quota: Quota, end: int | None) -> str | None:
     if quota.is_satisfied:
         return None
-    if end is not None and quota.candidates >= end:
-        return "exhausted"
+    if end is not None:
+        return "exhausted" if quota.candidates >= end else None
     if quota.candidates - quota.last_taken >= STALL_CANDIDATES:
         return "stopped"
     return None
@@ -247,18 +260,16 @@ def _assemble(
         assert rows == quota.taken[split], f"{split}: {rows} rows, not {quota.taken[split]}"
     manifest = {
         **config,
+        **shards.summary(),
         "schema_version": MANIFEST_VERSION,
-        "files": shards.files,
-        "fingerprint": shards.fingerprint,
-        "columns": list(column_types(load_task(config["task"]).extra_columns, renamed=False).items()),
+        "columns": list(
+            column_types(load_task(config["task"]).extra_columns, renamed=False).items()
+        ),
         "candidates": quota.candidates,
         "rejects": dict(quota.rejects),
         "missing": quota.missing,
         "stopped": stopped,
         "message": message,
-        "cells": cells_as_list(shards.cells),
-        "hard_rows": dict(shards.hard),
-        "solvers": dict(shards.solvers),
     }
     publish(out, final, manifest)
     blocks.remove()
@@ -266,7 +277,8 @@ def _assemble(
 
 def publish(out: Path, final: Path, manifest: dict[str, Any]) -> None:
     """Move finished files to where readers look, the manifest last."""
-    shutil.rmtree(out / "data", ignore_errors=True)
+    if (out / "data").is_dir():  # of a run that was cut just here
+        shutil.rmtree(out / "data")
     if (final / "data").is_dir():
         (final / "data").rename(out / "data")
     write_text(out / "README.md", card_text(manifest))

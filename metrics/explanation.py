@@ -58,10 +58,8 @@ def explain_row(
     rows = SplitRows(dataset, split)
     keys = keys_of(ids_of(rows))
     answers = join(read_predictions(predictions), keys)
-    for at, row in enumerate(rows):
-        if row["id"] == row_id:
-            break
-    else:
+    at, row = next(((n, r) for n, r in enumerate(rows) if r["id"] == row_id), (0, None))
+    if row is None:
         raise UsageError(f"{dataset.path}: no {split} row has the id {row_id!r}")
     answer = answers.answers(at, at + 1)[0]
     judgement = Judge(task, row).answer(answer)

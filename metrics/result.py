@@ -66,6 +66,8 @@ class DatasetInfo:
     """The positions of the names it may use, such as 0-4."""
     description: str = ""
     """A sentence about it, for readers who have seen nothing else."""
+    example: tuple[str, ...] = ()
+    """A row to show: its input and its target."""
     constant: str | None = None
     """The best constant answer, chosen on these rows."""
 

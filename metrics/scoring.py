@@ -30,6 +30,9 @@ from symshift.metrics.result import DatasetInfo, Repeats, Result, Spread, System
 from symshift.metrics.rows import ids_of
 
 BATCH_ROWS = 8_192
+NUM_EXAMPLES = 200
+MIN_EXAMPLE = 8
+MAX_EXAMPLE = 60
 REPEATED = ("correct", "exact", "correct_hard", "alpha_covariance")
 
 
@@ -83,26 +86,36 @@ def score(
         raise ValueError(f"{len(joined)} files of predictions, {len(systems)} systems")
     constant = best_constant(task, rows)
     found = _judge_all(rows, joined, task, constant)
+    described = replace(
+        dataset,
+        rows=len(keys),
+        description=dataset.description or task.summary,
+        example=_example(rows),
+        constant=constant,
+        regime=dataset.regime or found.facts.only_regime,
+    )
+    filled = {**_versions(task), **(versions or {})}
+    first = found.outcomes[0]
+    assert first.rows is not None
+    return Scored(_result(found, described, systems, filled), first.rows)
+
+
+def _result(
+    found: _Pass, dataset: DatasetInfo, systems: Sequence[System], versions: Mapping[str, Any]
+) -> Result:
     figures = [_estimates(found.facts, outcomes) for outcomes in found.outcomes]
     first = found.outcomes[0]
-    result = Result(
+    return Result(
         system=systems[0],
-        dataset=replace(
-            dataset,
-            rows=len(keys),
-            constant=constant,
-            regime=dataset.regime or found.facts.only_regime,
-        ),
+        dataset=dataset,
         counts=first.counts(),
         num_foreign=int(first.is_foreign.sum()),
         estimates={**figures[0], **found.trivial},
         cells=cells_of(found.facts, first),
         alpha_covariance=first.alpha_covariance.summary(),
         repeats=_repeats(systems, figures) if len(systems) > 1 else None,
-        versions={**_versions(task), **(versions or {})},
+        versions=versions,
     )
-    assert first.rows is not None
-    return Scored(result, first.rows)
 
 
 def _row_keys(rows: Iterable[Mapping[str, Any]]) -> Keys:
@@ -112,6 +125,15 @@ def _row_keys(rows: Iterable[Mapping[str, Any]]) -> Keys:
     if len(np.unique(keys)) < len(keys):
         raise DataError("the data set has rows with the same id: no prediction can be joined")
     return keys
+
+
+def _example(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return input and target of the first row that is short, not trivial and not tiny."""
+    first = list(islice(rows, NUM_EXAMPLES))
+    fit = (r for r in first if not r.get("shortcuts") and r.get("num_symbols") != 0)
+    lengths = range(MIN_EXAMPLE, MAX_EXAMPLE + 1)
+    chosen = next((row for row in fit if len(row["input"]) in lengths), first[0])
+    return chosen["input"][:MAX_EXAMPLE], chosen["target"][:MAX_EXAMPLE]
 
 
 def _judge_all(

@@ -113,7 +113,7 @@ def _measured(result: Result) -> dict[str, Any]:
     for described in ("versions", "schema_version"):
         del plain[described]
     plain["system"] = {"predictions_sha256": plain["system"]["predictions_sha256"]}
-    for described in ("name", "description", "regime", "window"):
+    for described in ("name", "description", "regime", "window", "example"):
         del plain["dataset"][described]
     return dict(_leaves(plain, ""))
 

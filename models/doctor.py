@@ -1,7 +1,6 @@
 """What is installed and what is missing, with the line that mends it."""
 
 import importlib.metadata
-import importlib.util
 import platform
 from dataclasses import dataclass
 
@@ -32,17 +31,15 @@ class Finding:
 
 def diagnose() -> list[Finding]:
     """Look at everything that symshift uses; nothing is changed."""
-    found = [
+    return [
         Finding("symshift", symshift.__version__),
         Finding("python", f"{platform.python_version()} on {platform.platform()}"),
         *(_library(name, f"pip install {name}") for name in _LIBRARIES),
         _spot(),
         _library("torch", _TRAIN_CURE),
         _library("safetensors", _TRAIN_CURE),
+        _devices(),
     ]
-    if importlib.util.find_spec("torch") is not None:
-        found.append(Finding("devices", _devices()))
-    return found
 
 
 def _library(name: str, cure: str) -> Finding:
@@ -60,19 +57,19 @@ def _spot() -> Finding:
     return Finding("spot", f"{spot.version} from {spot.source}")
 
 
-def _devices() -> str:
-    import torch
-
+def _devices() -> Finding:
+    try:
+        import torch
+    except ModuleNotFoundError:
+        return Finding("devices", "", _TRAIN_CURE)
     names = [f"cpu ({torch.get_num_threads()} threads)"]
     names += [f"cuda:{i} {torch.cuda.get_device_name(i)}" for i in range(torch.cuda.device_count())]
     if torch.backends.mps.is_available():
         names.append("mps")
-    return ", ".join(names)
+    return Finding("devices", ", ".join(names))
 
 
 def format_findings(findings: list[Finding]) -> str:
     """Return findings as lines to read."""
     width = max(len(finding.name) for finding in findings)
-    return "\n".join(
-        f"{f.name:{width}}  {f.found or 'missing: ' + f.cure}" for f in findings
-    )
+    return "\n".join(f"{f.name:{width}}  {f.found or 'missing: ' + f.cure}" for f in findings)

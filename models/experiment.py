@@ -29,7 +29,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from symshift.data.catalogue import shipped_toml
 from symshift.data.errors import DataError, UsageError, unknown_name
@@ -98,7 +98,7 @@ def _check_wish(wish: Mapping[str, Any], where: str, data: Mapping[str, Any]) ->
     if "rename" in wish:
         if wish["rename"] not in data:
             raise unknown_name(f"data set to rename in {where}", wish["rename"], data)
-        known = _RENAMING
+        known: tuple[str, ...] = _RENAMING
     elif "task" in wish:
         known = ("task", *ROWS, *_RECIPE, *option_names(load_task(wish["task"]).options))
     else:

@@ -18,7 +18,7 @@ from symshift.data.plugins import load_task
 from symshift.data.vocabulary import Window
 from symshift.generators.generation import generate_dataset
 from symshift.generators.renaming import write_renamed
-from symshift.generators.writer import Report
+from symshift.generators import writer
 from symshift.metrics.result import Result
 from symshift.metrics.scoring import write_result
 from symshift.metrics.site import write_site
@@ -28,16 +28,32 @@ from symshift.models.prediction import meta_path, predict
 from symshift.models.training import train
 
 
-def run_experiment(experiment: Experiment, out: Path, *, device: str = "auto") -> list[Result]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What came out of an experiment."""
+
+    page: Path
+    """The page to open in a browser."""
+    table: str
+    """The results as a table of text."""
+
+    def to_plain(self) -> dict[str, str]:
+        """Return the places of what was written."""
+        folder = self.page.parent
+        return {"page": str(self.page), "results": str(folder / "leaderboard.json")}
+
+    def to_text(self) -> str:
+        """Return the table and the path of the page."""
+        return f"{self.table}\nThe page: {self.page}"
+
+
+def run_experiment(experiment: Experiment, out: Path, *, device: str = "auto") -> Report:
     """Run an experiment, or what is left of it.
 
     Args:
         experiment: What to do.
         out: The folder: data/, runs/, predictions/, results/ and site/ are written in it.
         device: Where models are trained and answer.
-
-    Returns:
-        The results, in the order of the file.
 
     Raises:
         SymshiftError: Whatever a stage raises; what was finished before it is kept.
@@ -51,8 +67,8 @@ def run_experiment(experiment: Experiment, out: Path, *, device: str = "auto") -
             for run in _runs(name, group, out, device)
             for result in run.results(experiment)
         ]
-        write_site(results, out / "site", title=experiment.name, summary=experiment.summary)
-    return results
+        page = write_site(results, out / "site", title=experiment.summary)
+    return Report(page=page, table=(out / "site" / "leaderboard.md").read_text("utf-8"))
 
 
 def _make_data(name: str, wish: Mapping[str, Any], out: Path) -> None:
@@ -62,7 +78,7 @@ def _make_data(name: str, wish: Mapping[str, Any], out: Path) -> None:
         raise SymshiftError(f"data.{name}: {report.message}")
 
 
-def _rename(wish: Mapping[str, Any], folder: Path, out: Path) -> Report:
+def _rename(wish: Mapping[str, Any], folder: Path, out: Path) -> writer.Report:
     return write_renamed(
         open_dataset(out / "data" / wish["rename"]),
         folder,
@@ -71,7 +87,7 @@ def _rename(wish: Mapping[str, Any], folder: Path, out: Path) -> Report:
     )
 
 
-def _generate(wish: Mapping[str, Any], folder: Path) -> Report:
+def _generate(wish: Mapping[str, Any], folder: Path) -> writer.Report:
     options = option_names(load_task(wish["task"]).options)
     return generate_dataset(
         wish["task"],
@@ -131,9 +147,9 @@ class _Run:
         name = f"{self.name}-table{table_seed}.jsonl"
         path = self.out / "predictions" / self.group_name / dataset.name / name
         beside = meta_path(path)
-        if path.is_file() and beside.is_file():
-            if read_json(beside)["dataset"]["fingerprint"] == dataset.fingerprint:
-                return path
+        made_for = read_json(beside)["dataset"] if beside.is_file() and path.is_file() else {}
+        if made_for.get("fingerprint") == dataset.fingerprint:
+            return path
         path.parent.mkdir(parents=True, exist_ok=True)
         predict(
             self.folder,
@@ -158,7 +174,14 @@ class _Run:
         return f"{shlex.join(words)} && {shlex.join(answer)}"
 
     def _score(self, dataset: Dataset, paths: list[Path], shown: Mapping[str, str]) -> Result:
-        scored = score_files(dataset, paths, load_task(dataset.task_name), **shown)
+        scored = score_files(
+            dataset,
+            paths,
+            load_task(dataset.task_name),
+            title=shown["title"],
+            description=shown["description"],
+            regime=shown["regime"],
+        )
         folder = self.out / "results" / self.group_name / dataset.name
         folder.mkdir(parents=True, exist_ok=True)
         write_result(scored, folder / f"{self.name}.json")

@@ -63,6 +63,12 @@ class Closure:
         """The first operand of each element; of a leaf, its function."""
         self.second = [algebra.one, algebra.zero]
         """The second operand of each element; of a leaf, the opposite function."""
+        self.goal = [FALSE, FALSE]
+        """What makes an OR, UNTIL or RELEASE true at once."""
+        self.rest = [FALSE, FALSE]
+        """What they need here otherwise: a RELEASE nothing, beside its second operand."""
+        self.delays = [False, False]
+        """Whether they also need to hold at the next position otherwise."""
         self.low = [0, positions.all]
         """Where each element holds in every word."""
         self.up = [0, positions.all]
@@ -144,6 +150,10 @@ class Closure:
             flip = kind is not Kind.LEAF
             self.first += (first, first ^ 1 if flip else second)
             self.second += (second, second ^ 1 if flip else first)
+            until = kind is Kind.UNTIL
+            self.delays += (until, until)
+            self.goal += (second, first ^ 1) if until else (first, first ^ 1)
+            self.rest += (first, TRUE) if until else (second, second ^ 1)
         return known
 
 

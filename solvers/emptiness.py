@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symshift.solvers.budget import Budget, BudgetExceeded
-from symshift.solvers.tableau import Expansion, State
+from symshift.solvers.tableau import Branch, Expansion, State
 
 Edge = tuple[int, int, int]
 """The function of the symbols that an edge reads, its target state, the marks that it bears."""
@@ -41,7 +41,7 @@ class Search:
         self._numbers: dict[State, int] = {}
         self._states: list[State] = []
         self._edges: list[list[Edge]] = []
-        self._ways: list[tuple[int, Iterator[tuple[int, State, int]]]] = []
+        self._ways: list[tuple[int, Iterator[Branch]]] = []
         # Of each component on the path: the number of its first state, the marks on its edges,
         # and those on the edge that led to it.
         self._roots: list[tuple[int, int, int]] = []
@@ -64,13 +64,14 @@ class Search:
             number, ways = self._ways[-1]
             if (way := next(ways, None)) is None:
                 self._leave()
-            elif self._follow(number, *way):
+            elif self._follow(number, way):
                 return True
         return False
 
-    def _follow(self, number: int, function: int, state: State, put_off: int) -> bool:
+    def _follow(self, number: int, way: Branch) -> bool:
         """Go along an edge; True if an accepting component is closed by it."""
-        marks = self._marks & ~put_off
+        marks, function = self._marks & ~way.put_off, way.function
+        state = (self._expansion.successor(self._states[number][0]), way.later)
         target = self._numbers.get(state)
         if target is None:
             if self._is_hopeless(state):
@@ -92,7 +93,7 @@ class Search:
         self._states.append(state)
         self._edges.append([])
         self._live.append(number)
-        self._ways.append((number, self._expansion.edges(state)))
+        self._ways.append((number, self._expansion.branches(state)))
         self._roots.append((number, 0, marks))
 
     def _close(self, target: int, marks: int) -> bool:

@@ -69,6 +69,8 @@ def check(formula: Formula, trace: Trace, max_states: int = DEFAULT_MAX_STATES) 
             return Outcome(Status.SATISFIED)
         if not up & positions.start:
             return Outcome(Status.VIOLATED)
+        if not any(label.rest for label in labels) and _fails_plainly(formula, positions, known):
+            return Outcome(Status.VIOLATED)
         search = _Violations(formula, labels, positions, known, max_states, budget)
         status = Status.VIOLATED if search.exist() else Status.SATISFIED
         return Outcome(status, num_states=search.num_states)
@@ -126,6 +128,14 @@ def _known(labels: Sequence[Label], positions: Positions) -> dict[str, Bounds]:
     return {
         name: (true.get(name, 0), positions.all ^ false.get(name, 0)) for name in (true | false)
     }
+
+
+def _fails_plainly(formula: Formula, positions: Positions, known: Mapping[str, Bounds]) -> bool:
+    """Try the words of a trace of cubes whose free symbols are all false, and all true."""
+    free = 0, positions.all
+    bounds = {name: known.get(name, free) for name in symbols_of(formula)}
+    words = [{name: (pair[side], pair[side]) for name, pair in bounds.items()} for side in (0, 1)]
+    return not all(bounds_of(formula, positions, word)[0] & positions.start for word in words)
 
 
 class _Violations:

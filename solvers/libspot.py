@@ -31,7 +31,7 @@ from symshift.solvers.spot import MAX_STATES, SolverLimit, check_size
 
 TESTED_VERSIONS = ("2.16",)
 """The versions of Spot whose layouts this module was tested with."""
-EDGES_PER_STATE = 64
+EDGES_PER_STATE = 16
 """A translation may have this many edges for each state that it may have."""
 
 _DICTIONARY_BYTES = 4096  # sizeof(spot::bdd_dict) is under 300

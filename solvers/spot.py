@@ -18,7 +18,7 @@ from symshift.data.errors import MissingToolError, SymshiftError
 from symshift.data.formula import Formula
 from symshift.data.trace import Trace
 
-MAX_STATES = 1 << 14
+MAX_STATES = 1 << 12
 """The default limit on the states of one translation."""
 MAX_NODES = 2_000
 """Larger formulas are refused: Spot's recursion follows their nesting."""

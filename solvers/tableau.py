@@ -18,6 +18,8 @@ from symshift.solvers.positions import Positions
 State = tuple[int, int]
 """A position, and the set of elements that have to hold there."""
 
+_NONE, _REACH, _DELAY, _BOTH = range(4)
+
 
 @dataclass(slots=True)
 class Branch:
@@ -63,6 +65,7 @@ class Expansion:
         self._algebra = algebra
         self._labels = labels
         self._budget = budget
+        self.successor = positions.successor
 
     def branches(self, state: State) -> Iterator[Branch]:
         """Yield the ways to satisfy a state.
@@ -99,16 +102,111 @@ class Expansion:
         """Make the choices that have one way left, and take the next one off.
 
         Returns:
-            An element with a choice; 0 if there is none; None if the branch is contradictory.
+            An element with two ways; 0 if there is none; None if the branch is contradictory.
         """
-        goal, rest = self._closure.goal, self._closure.rest
-        choice, unseen = 0, branch.open
-        while unseen:
-            element = unseen.bit_length() - 1
-            unseen ^= 1 << element
-            holds = self._holds(branch, goal[element])
-            rest_holds = self._holds(branch, rest[element])
-            if holds is None and rest_holds is not False and self._can_delay(branch, element):
-                ...
-        branch.open &= ~(1 << choice)
+        again = True
+        while again:
+            again = False
+            for element in _members(branch.open):
+                if (ways := self._ways(branch, element)) == _BOTH:
+                    continue
+                branch.open ^= 1 << element
+                again = again or ways != _NONE
+                if ways == _REACH and not self._want(branch, [self._closure.goal[element]]):
+                    return None
+                if ways == _DELAY and not self._delay(branch, element):
+                    return None
+        choice = branch.open.bit_length() - 1
+        if choice < 0:
+            return 0
+        branch.open ^= 1 << choice
         return choice
+
+    def _ways(self, branch: Branch, element: int) -> int:
+        """Return the ways to satisfy an open element: _NONE is needed, one of two, or _BOTH."""
+        closure = self._closure
+        self._budget.spend()
+        reached = self._holds(branch, closure.goal[element])
+        rest = self._holds(branch, closure.rest[element])
+        delays = closure.delays[element]
+        if reached or (rest and not delays):
+            return _NONE
+        if reached is False:
+            return _DELAY
+        if rest is False or (delays and not self._may_wait(branch, element)):
+            return _REACH
+        return _BOTH
+
+    def _holds(self, branch: Branch, element: int) -> bool | None:
+        """Tell whether an element holds in all words of a branch; None if that is not plain."""
+        closure = self._closure
+        if closure.low[element] & branch.here or branch.wanted >> element & 1:
+            return True
+        if not closure.up[element] & branch.here or branch.wanted >> (element ^ 1) & 1:
+            return False
+        if closure.kind[element] is Kind.LEAF:
+            if not self._algebra.conj(branch.function, closure.second[element]):
+                return True
+            if not self._algebra.conj(branch.function, closure.first[element]):
+                return False
+        return None
+
+    def _delay(self, branch: Branch, element: int) -> bool:
+        """Satisfy an open element without its goal; False if that cannot be."""
+        closure = self._closure
+        goal = closure.goal[element]
+        if closure.delays[element]:
+            if not self._wait(branch, element):
+                return False
+            if closure.kind[element] is Kind.UNTIL:
+                branch.put_off |= branch.later & 1 << element
+        # Words with the goal have less to do on the other way: leave them to it.
+        others = [goal ^ 1] if closure.kind[goal] is Kind.LEAF else []
+        return self._want(branch, [*others, closure.rest[element]])
+
+    def _want(self, branch: Branch, todo: list[int]) -> bool:
+        """Require elements at this position; False if that cannot be."""
+        closure = self._closure
+        while todo:
+            self._budget.spend()
+            element = todo.pop()
+            if closure.low[element] & branch.here or branch.wanted >> element & 1:
+                continue
+            if not closure.up[element] & branch.here or branch.wanted >> (element ^ 1) & 1:
+                return False
+            branch.wanted |= 1 << element
+            kind = closure.kind[element]
+            if kind is Kind.LEAF:
+                branch.function = self._algebra.conj(branch.function, closure.first[element])
+                if not branch.function:
+                    return False
+            elif kind is Kind.NEXT:
+                if not self._wait(branch, closure.first[element]):
+                    return False
+            elif kind is Kind.AND:
+                todo += (closure.first[element], closure.second[element])
+            else:
+                branch.open |= 1 << element
+                if kind is Kind.RELEASE:
+                    todo.append(closure.second[element])
+        return True
+
+    def _may_wait(self, branch: Branch, element: int) -> bool:
+        possible = self._closure.up[element] & branch.there
+        return bool(possible) and not branch.later >> (element ^ 1) & 1
+
+    def _wait(self, branch: Branch, element: int) -> bool:
+        """Require an element at the next position; False if that cannot be."""
+        if self._closure.low[element] & branch.there:
+            return True
+        branch.later |= 1 << element
+        return self._may_wait(branch, element)
+
+
+def _members(elements: int) -> list[int]:
+    """Return the elements of a set, in ascending order."""
+    found = []
+    while elements:
+        found.append((elements & -elements).bit_length() - 1)
+        elements &= elements - 1
+    return found

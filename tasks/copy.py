@@ -64,18 +64,13 @@ class Copy:
     ) -> Problem | Rejected:
         """Draw a string: its length uniform, then uniform among those of that length."""
         counts = _counts(options, window)
-        rank = index - _RANDOM_PASSES * sum(counts.values())
-        if rank < 0:
-            draws = Draws(
-                self.name, self.version, seed, _shape(options, window), index
-            )
+        place = index - _RANDOM_PASSES * sum(counts.values())
+        if place < 0:
+            draws = Draws(self.name, self.version, seed, _shape(options, window), index)
             length = draws.choice(list(counts))
             rank = draws.below(counts[length])
         else:
-            for length, count in counts.items():
-                if rank < count:
-                    break
-                rank -= count
+            length, rank = _listed(counts, place)
         places = unrank_string(length, len(window), _num_symbols(options, window), rank)
         return self.read(" ".join(name_at(window.start + place) for place in places))
 
@@ -150,6 +145,15 @@ def _counts(options: Options, window: Window) -> Mapping[int, int]:
             f"size {options.size}: no string of these lengths has {num_symbols} distinct symbols"
         )
     return counts
+
+
+def _listed(counts: Mapping[int, int], place: int) -> tuple[int, int]:
+    """Return length and rank of the string at a place in the list of all strings."""
+    for length, count in counts.items():
+        if place < count:
+            return length, place
+        place -= count
+    raise ValueError(f"{place=}: the stream of candidates ends before it")
 
 
 def _shape(options: Options, window: Window) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from symshift.solvers.budget import BudgetExceeded
 from symshift.solvers.lasso import Status
 from symshift.solvers.spot import SolverLimit, find_spot
 
+_TOKENS = "0 1 ! X F G & | -> <-> xor U R W M ; { }"
 DEFAULT_OPERATORS = "0 1 ! X U &"
 CHECKER_BUDGET = f"{lasso.DEFAULT_MAX_STATES} checker states"
 
@@ -57,7 +58,7 @@ class LTL:
     options = Options
     extra_columns: Mapping[str, str] = {}
     names_matter = False
-    fixed_tokens = tuple("0 1 ! X F G & | -> <-> xor U R W M ; { }".split())
+    fixed_tokens = tuple(_TOKENS.split())
     shortcut_names = ("all-true", "all-false")
 
     def num_candidates(self, options: Options, window: Window) -> int | None:
@@ -207,8 +208,7 @@ def _constant(name: str, symbols: Sequence[str]) -> Trace:
 def _same(answer: Trace, target: Trace) -> bool:
     """Tell whether two traces are equal step by step, each step as a Boolean function."""
     return len(answer.prefix) == len(target.prefix) and (
-        len(answer.cycle) == len(target.cycle)
-        and all(map(equivalent, answer.steps, target.steps))
+        len(answer.cycle) == len(target.cycle) and all(map(equivalent, answer.steps, target.steps))
     )
 
 

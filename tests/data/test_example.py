@@ -57,7 +57,10 @@ def test_splits_have_the_shares_80_10_10():
     assert abs(counts["test"] - 2_000) < 4 * (20_000 * 0.1 * 0.9) ** 0.5
 
 
-@given(st.lists(st.text(max_size=4), min_size=1, max_size=3), st.lists(st.text(max_size=4), min_size=1, max_size=3))
+@given(
+    st.lists(st.text(max_size=4), min_size=1, max_size=3),
+    st.lists(st.text(max_size=4), min_size=1, max_size=3),
+)
 def test_row_ids_tell_contents_apart(one, other):
     assert (row_id_of("t", *one) == row_id_of("t", *other)) == (one == other)
 

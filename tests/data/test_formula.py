@@ -92,13 +92,12 @@ def test_precedence_is_spots(text, tokens):
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "()", "a b", "a &", "& a", "(a", "a)", "!", "a ! b", "(a) b", "a (b)", "()a", "A"]
-    + ["a true", "true", "false", "a && b", "a => b", "é", "a;b", "cycle", "0a b", "a\x00"],
+    [
+        *("", " ", "()", "a b", "a &", "& a", "(a", "a)", "!", "a ! b", "(a) b", "a (b)", "()a"),
+        *("A", "a true", "true", "false", "a && b", "a => b", "é", "a;b", "0a b", "a\x00"),
+    ],
 )
 def test_what_is_no_formula_is_refused_with_a_reason(text):
-    if text == "cycle":
-        assert not formulas.is_symbol(text)
-        return
     with pytest.raises(FormulaError) as error:
         formulas.parse(text)
 
@@ -115,7 +114,11 @@ def test_every_formula_of_the_cases_is_read_and_printed_back():
 
 
 def test_deep_nesting_does_not_overflow():
-    for text in ("!" * 19_000 + "a", "(" * 9_000 + "a" + ")" * 9_000, "a U (" * 3_000 + "b" + ")" * 3_000):
+    for text in (
+        "!" * 19_000 + "a",
+        "(" * 9_000 + "a" + ")" * 9_000,
+        "a U (" * 3_000 + "b" + ")" * 3_000,
+    ):
         formula = formulas.parse(text)
 
         assert formulas.parse(formulas.show(formula)) == formula

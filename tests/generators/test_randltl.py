@@ -19,10 +19,10 @@ ALL = Leaves.of("0 1 ! X F G & | -> <-> xor U R W M", 2)
 
 def expected_token_counts(size, law):
     """Exact expected number of each kind of token in a tree, by the drawing rule."""
-    table = {1: Counter(leaf=1.0)}
+    table: dict[int, Counter] = {1: Counter(leaf=1)}
     for n in range(2, size + 1):
         inner = law.unary if n == 2 else law.unary + law.binary
-        total = Counter()
+        total: Counter = Counter()
         for operator in inner:
             total[operator] += 1 / len(inner)
             if operator in law.unary:
@@ -42,7 +42,8 @@ def expected_token_counts(size, law):
 def test_trees_have_the_expected_operators(size):
     expected = expected_token_counts(size, LAW)
     num_trees = 4_000
-    seen, squares = Counter(), Counter()
+    seen: Counter = Counter()
+    squares: Counter = Counter()
     for index in range(num_trees):
         tokens = draw_tree(Draws("trees", size, index), size, LAW)
         assert len(formulas.from_polish(tokens)) == size
@@ -145,7 +146,8 @@ def test_formulas_are_canonical_and_in_the_ranges():
 def test_formulas_of_a_size_have_randltls_distribution():
     # Two independent ways to the same conditional distribution: ours asks for the size first.
     sizes = Range(3, 5)
-    ours, plain = Counter(), Counter()
+    ours: Counter = Counter()
+    plain: Counter = Counter()
     for index in range(6_000):
         formula = draw_formula(Draws("ours", index), LAW, Range(5, 5), Range(0, 3))
         assert formula is not None

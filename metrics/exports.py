@@ -1,0 +1,126 @@
+"""The leaderboard for programs and other pages: JSON, CSV and Markdown."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from symshift.data.files import json_text
+from symshift.data.verdict import Estimate
+from symshift.metrics.findings import as_text, findings_of, trivial_label
+from symshift.metrics.leaderboard import Entry, Section
+from symshift.metrics.result import SCHEMA_VERSION, Spread
+
+FIGURES = ("correct", "correct_hard", "exact", "alpha_covariance")
+"""The figures that tables show, in order."""
+_FORMULA_STARTS = ("=", "+", "-", "@")
+_BLANK_STARTS = ("\t", "\r", "\n")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
+
+
+def as_json(title: str, sections: Sequence[Section]) -> str:
+    """Return everything: each section with its whole results and their ranks."""
+    plain = [
+        {
+            "dataset": section.dataset.name,
+            "entries": [
+                {
+                    "best_rank": entry.best_rank,
+                    "worst_rank": entry.worst_rank,
+                    "result": json.loads(entry.result.to_json()),
+                }
+                for entry in section.entries
+            ],
+        }
+        for section in sections
+    ]
+    findings = [as_text(sentence) for sentence in findings_of(sections)]
+    return json_text(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "title": title,
+            "findings": findings,
+            "sections": plain,
+        }
+    )
+
+
+def as_csv(sections: Sequence[Section]) -> str:
+    """Return one line for each entry, with cells that no spreadsheet runs as a formula."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    header = ["dataset", "task", "split", "regime", "fingerprint", "rank", "system", "method"]
+    header += ["seed", "table_seed", "n"]
+    for name in (*FIGURES, "trivial"):
+        header += [name, f"{name}_low", f"{name}_high"]
+    for kind in ("seeds", "repeats"):
+        header += [f"{kind}_mean", f"{kind}_min", f"{kind}_max"]
+    writer.writerow([*header, "command"])
+    for section in sections:
+        for entry in section.entries:
+            writer.writerow([_safe(cell) for cell in _csv_cells(section, entry)])
+    return text.getvalue()
+
+
+def _csv_cells(section: Section, entry: Entry) -> Iterator[object]:
+    data, system = section.dataset, entry.result.system
+    yield from (data.name, data.task, data.split, data.regime, data.fingerprint, entry.rank)
+    yield from (system.name, system.method, system.seed, system.table_seed, data.rows)
+    for name in (*FIGURES, "trivial"):
+        found = entry.result.estimates.get(name)
+        yield from (found.value, found.low, found.high) if found else (None, None, None)
+    for spread in (entry.over_seeds, repeated(entry)):
+        yield from (spread.mean, spread.min, spread.max) if spread else (None, None, None)
+    yield system.command
+
+
+def repeated(entry: Entry) -> Spread | None:
+    """Return an entry's correctness over its several files of predictions."""
+    repeats = entry.result.repeats
+    return repeats.estimates.get("correct") if repeats else None
+
+
+def _safe(cell: object) -> object:
+    """Return a cell with a quote before what a spreadsheet would take for a formula."""
+    if isinstance(cell, str) and (cell[:1] in _BLANK_STARTS or cell.strip()[:1] in _FORMULA_STARTS):
+        return "'" + cell
+    return "" if cell is None else cell
+
+
+def as_markdown(title: str, sections: Sequence[Section]) -> str:
+    """Return the findings and a table for each section."""
+    lines = [f"# {_escaped(title)}", ""]
+    lines += [f"- {_escaped(as_text(sentence))}" for sentence in findings_of(sections)]
+    for section in sections:
+        shown = [n for n in FIGURES if any(n in e.result.estimates for e in section.entries)]
+        lines += ["", f"## {_escaped(section.dataset.name)}", ""]
+        lines += [f"{_escaped(section.dataset.description)} {section.dataset.rows} rows.", ""]
+        header = ["rank", "system", "method", "seed", *shown]
+        lines += [_row(header), _row(["---"] * len(header))]
+        for entry in section.entries:
+            system, figures = entry.result.system, entry.result.estimates
+            seed = "" if system.seed is None else str(system.seed)
+            cells = [entry.rank, _escaped(system.name), _escaped(system.method), seed]
+            lines.append(_row([*cells, *(_figure(figures.get(name)) for name in shown)]))
+        for name, estimate in section.trivial.items():
+            if name:
+                blank = ["", *[""] * (len(shown) - 1)]
+                label = f"trivial: {_escaped(trivial_label(name))}"
+                lines.append(_row(["", label, "", "", _figure(estimate), *blank[1:]]))
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _figure(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.value is None:
+        return ""
+    return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
+
+
+def _escaped(text: str) -> str:
+    """Return a text as Markdown that shows it, on one line, with nothing in it at work."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,148 @@
+"""What a set of results shows, in plain sentences that follow from the numbers alone."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from symshift.metrics.leaderboard import Section
+from symshift.metrics.overview import Contrast, Figure, contrasts_of, overviews_of
+
+LOST_BELOW = 0.5
+MAX_NAMES = 6
+NOTABLE_TRIVIAL = 0.1
+TRIVIAL_LABELS = {
+    "all-true": "every symbol true at every step",
+    "all-false": "every symbol false at every step",
+    "constant": "the best constant answer",
+    "copied-input": "the input handed back",
+    "any-shortcut": "the better shortcut for each row",
+}
+"""What trivial answers are called; others go by their own name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a sentence."""
+
+    text: str
+    """The words."""
+    kind: str = ""
+    """`system` or `data` for a name; empty for plain words."""
+
+
+Sentence = tuple[Span, ...]
+
+
+def findings_of(sections: Sequence[Section]) -> list[Sentence]:
+    """Say what the results show: of methods, of each test beyond training, of trivial answers."""
+    contrasts = contrasts_of(overviews_of(sections))
+    tests = list({id(c.section): c.section for c in contrasts}.values())
+    found = [_headline(contrasts)] if contrasts else []
+    found += [_of_test([c for c in contrasts if c.section is test]) for test in tests]
+    return [*(found or map(_leader, sections)), *_about_trivial(sections)]
+
+
+def _headline(contrasts: Sequence[Contrast]) -> Sentence:
+    """Say which methods break down beyond their training, and which do not."""
+    methods = list(dict.fromkeys(c.method for c in contrasts))
+    grouped = {m: [c for c in contrasts if c.method == m] for m in methods}
+    weak = [m for m in methods if not all(c.has_learned for c in grouped[m])]
+    lost = [m for m in methods if m not in weak and any(map(_is_lost, grouped[m]))]
+    kept = [m for m in methods if m not in weak and m not in lost]
+    spans: list[Span] = []
+    for method in lost[:MAX_NAMES]:
+        among, own = sum(map(_is_lost, grouped[method])), len(grouped[method])
+        count = f"in {among} of {own} tests" if own > 1 else "in the one test"
+        text = f" loses more than half of its correctness {count} beyond its training. "
+        spans += (Span(method, "system"), Span(text))
+    if len(lost) > MAX_NAMES:
+        spans.append(Span(f"So do {len(lost) - MAX_NAMES} more. "))
+    if kept:
+        verb = "loses" if len(kept) == 1 else "lose"
+        spans += (*_names(kept), Span(f" never {verb} that much. "))
+    if weak:
+        verb = "is" if len(weak) == 1 else "are"
+        text = f" {verb} not clearly better than a trivial answer even within training."
+        spans += (*_names(weak), Span(text))
+    return tuple(spans)
+
+
+def _is_lost(contrast: Contrast) -> bool:
+    return contrast.figure.change == "lower" and contrast.ratio < LOST_BELOW
+
+
+def _of_test(contrasts: Sequence[Contrast]) -> Sentence:
+    """Say what each method does in one test, against what it does within training."""
+    spans = [Span("On "), _data(contrasts[0].section), Span(" ")]
+    for change, verb in (("lower", "falls"), ("higher", "rises")):
+        for contrast in [c for c in contrasts if c.figure.change == change][:MAX_NAMES]:
+            text = f" {verb} from {interval(contrast.reference)} to {interval(contrast.figure)}; "
+            spans += (Span(contrast.method, "system"), Span(text))
+    same = [c for c in contrasts if c.figure.change == "same"]
+    for contrast in same[:MAX_NAMES]:
+        values = f" ({contrast.reference.value:.2f}, here {contrast.figure.value:.2f})"
+        spans += (Span(contrast.method, "system"), Span(values), Span(" and "))
+    if same:
+        verb = "shows" if len(same) == 1 else "show"
+        spans[-1] = Span(f" {verb} no clear change; ")
+    last = spans.pop().text.removesuffix("; ")
+    return (*spans, Span(f"{last}."))
+
+
+def _names(methods: Sequence[str]) -> Sentence:
+    """Return names as a list in words."""
+    shown, rest = methods[:MAX_NAMES], len(methods) - MAX_NAMES
+    spans: list[Span] = []
+    for at, method in enumerate(shown):
+        is_last = at == len(shown) - 1 and rest <= 0
+        between = "" if at == 0 else " and " if is_last else ", "
+        spans += (Span(between), Span(method, "system"))
+    return (*spans, Span(f" and {rest} more")) if rest > 0 else tuple(spans)
+
+
+def _leader(section: Section) -> Sentence:
+    """Say who is best, where there is nothing to hold a data set against."""
+    ahead = [entry for entry in section.entries if entry.best_rank == 1]
+    names = list(dict.fromkeys(entry.result.system.name for entry in ahead))
+    best = ahead[0].correct
+    tie = " (a tie: their intervals overlap)" if len(names) > 1 else ""
+    verb = "leads" if len(names) == 1 else "lead"
+    value = "-" if best.value is None else f"{best.value:.2f} [{best.low:.2f}, {best.high:.2f}]"
+    start = (Span("On "), _data(section), Span(" "))
+    return (*start, *_names(names), Span(f" {verb} with {value}{tie}."))
+
+
+def _about_trivial(sections: Iterable[Section]) -> list[Sentence]:
+    rated = [
+        (estimate.value, name, section)
+        for section in sections
+        for name, estimate in section.trivial.items()
+        if name and estimate == section.trivial.get("") and estimate.value is not None
+    ]
+    highest = max(rated, key=lambda item: item[0], default=None)
+    if highest is None or highest[0] < NOTABLE_TRIVIAL:
+        return []
+    value, name, section = highest
+    text = f": {trivial_label(name)} is right for {value:.0%} of the rows on "
+    end = ". So each table also counts the hard rows alone, those that no shortcut solves."
+    start = Span("Some problems can be solved without reading them")
+    return [(start, Span(text), _data(section), Span(end))]
+
+
+def trivial_label(name: str) -> str:
+    """Return what a trivial answer is called."""
+    return TRIVIAL_LABELS.get(name, name)
+
+
+def interval(figure: Figure) -> str:
+    """Return a figure as `0.83 [0.80, 0.86]`."""
+    seeds = f" over {figure.num_seeds} seeds" if figure.num_seeds > 1 else ""
+    return f"{figure.value:.2f} [{figure.low:.2f}, {figure.high:.2f}]{seeds}"
+
+
+def _data(section: Section) -> Span:
+    return Span(section.dataset.name, "data")
+
+
+def as_text(sentence: Sentence) -> str:
+    """Return a sentence without marks."""
+    return "".join(span.text for span in sentence)

@@ -1,0 +1,55 @@
+import pytest
+
+from symshift.data.options import Range
+from symshift.data.verdict import Verdict
+from symshift.data.vocabulary import Window
+from symshift.tasks.copy import TASK, Options
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict", "reason"),
+    [
+        ("c a b a", "exact", ""),
+        (" c  a b\ta\n", "exact", ""),
+        ("", "incorrect", "0 symbols"),
+        ("c a b", "incorrect", "3 symbols"),
+        ("c a a a", "incorrect", "symbol 2 is 'a', not 'b'"),
+        ("c a b a a", "incorrect", "5 symbols"),
+        ("c a b ;", "invalid", "';'"),
+        ("ca b a", "incorrect", "'ca'"),
+    ],
+)
+def test_an_answer_is_the_string_or_is_told_where_it_differs(answer, verdict, reason):
+    judgement = TASK.check({"input": "c a b a", "target": "c a b a"}, answer)
+
+    assert judgement.verdict == verdict
+    assert reason in judgement.reason
+
+
+def test_foreign_symbols_are_noted():
+    assert TASK.check({"input": "a b", "target": "a b"}, "a z").foreign
+    assert TASK.check({"input": "a b", "target": "a b"}, "").verdict is Verdict.INCORRECT
+
+
+def test_the_stream_ends_with_every_string():
+    options, window = Options(size=Range(1, 3), contain_all=False), Window(3, 5)
+    end = TASK.num_candidates(options, window)
+    space = TASK.space(options, window)
+    listed = [TASK.candidate(options, window, 7, i).input for i in range(end - space, end)]
+
+    assert space == len(set(listed)) == 3 + 9 + 27
+    assert set("".join(listed)) == set("def ")
+
+
+def test_strings_can_be_asked_to_hold_every_name():
+    options, window = Options(size=Range(12, 15), contain_all=True), Window.first(12)
+    for index in range(50):
+        assert len(TASK.candidate(options, window, 0, index).symbols) == 12
+
+
+def test_lengths_are_uniform():
+    counts = dict.fromkeys(range(5, 11), 0)
+    for index in range(3_000):
+        counts[TASK.candidate(Options(), Window.first(5), 0, index).size] += 1
+
+    assert sum((count - 500) ** 2 / 500 for count in counts.values()) < 25.7
