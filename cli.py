@@ -57,45 +57,61 @@ def generate() -> None:
 
 @click.command()
 @click.argument("out", type=path_type())
-@click.option("--train", type=click.IntRange(0), default=0, help="rows of the training split")
-@click.option("--validation", type=click.IntRange(0), default=0, help="rows for validation")
-@click.option("--test", type=click.IntRange(0), default=0, help="rows of the test split")
+@click.option("--train", type=click.IntRange(0), help="rows of the training split")
+@click.option("--validation", type=click.IntRange(0), help="rows of the validation split")
+@click.option("--test", type=click.IntRange(0), help="rows of the test split")
+@click.option("--per-cell", type=int, help="rows of each cell (num_symbols, size)")
+@click.option("--hard-share", type=float, help="least share of rows that no shortcut solves")
 @click.option("--symbols", type=int, help="use the first K names  [default: 5]")
 @click.option("--names", type=Parsed(Window), help="use the names from position A to B, from 0")
-@click.option("--perturb", default="none", help="how symbols get their names")
-@click.option("--seed", type=int, default=0, help="the seed")
+@click.option("--perturb", help="how symbols get their names  [default: none]")
+@click.option("--seed", type=int, help="the seed  [default: 0]")
+@click.option("--preset", help="start from a published set (symshift list presets)")
 @click.option("--workers", type=click.IntRange(1), help="processes  [default: one a CPU]")
+@click.option("--engine", default="local", help="local processes, or a ray cluster")
+@click.option("--part", metavar="I/N", help="make one part, to be merged with the others")
 @click.option("--overwrite", is_flag=True, help="replace a data set that is in OUT")
 @common
 def _generate_task(
     task_name: str,
     out: Path,
-    train: int,
-    validation: int,
-    test: int,
-    symbols: int | None,
-    names: Window | None,
-    perturb: str,
-    seed: int,
+    preset: str | None,
     workers: int | None,
+    engine: str,
+    part: str | None,
     overwrite: bool,
     as_json: bool,
-    **options: Any,
+    **given: Any,
 ) -> int:
-    from symshift.generators.generation import generate_dataset
+    from symshift.generators.generation import generate_dataset, with_preset
 
+    wishes = with_preset(preset, task_name, console.typed_only(given))
     report = generate_dataset(
         task_name,
         out,
-        rows={"train": train, "validation": validation, "test": test},
-        symbols=symbols,
-        names=names,
-        options=options,
-        perturbation=perturb,
-        seed=seed,
+        wishes,
         num_workers=workers,
         overwrite=overwrite,
+        engine=engine,
+        part=part,
     )
+    show(report.to_json(), as_json, report.to_text())
+    return 1 if report.missing else 0
+
+
+@cli.command(context_settings=CONTEXT)
+@click.argument("parts", type=path_type(), nargs=-1, required=True)
+@click.argument("out", type=path_type())
+@click.option("--overwrite", is_flag=True, help="replace a data set that is in OUT")
+@common
+def merge(parts: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool) -> int:
+    """Join the parts of a data set; the result has the bytes of a single run.
+
+    Example: symshift merge part1 part2 part3 data/ltl
+    """
+    from symshift.generators.generation import merge_parts
+
+    report = merge_parts(parts, out, overwrite=overwrite)
     show(report.to_json(), as_json, report.to_text())
     return 1 if report.missing else 0
 

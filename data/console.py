@@ -10,11 +10,12 @@ import sys
 import traceback
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from symshift.data.errors import SymshiftError, UsageError, unknown_name
 from symshift.data.options import Range
@@ -24,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
 INTERRUPTED = 130
-_EXTRAS = {"safetensors": "train", "torch": "train"}
+_EXTRAS = {"ray": "ray", "safetensors": "train", "torch": "train"}
 
 
 class Parsed(click.ParamType[Any]):
@@ -76,6 +77,13 @@ def show(value: Any, as_json: bool, text: str) -> None:
 def typed() -> str:
     """Return the command line that was typed, to be stored with what it makes."""
     return shlex.join(["symshift", *sys.argv[1:]])
+
+
+def typed_only(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the current command that the user typed, without defaults."""
+    source = click.get_current_context().get_parameter_source
+    typed_sources = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+    return {name: value for name, value in values.items() if source(name) in typed_sources}
 
 
 def settings_of(pairs: Sequence[str]) -> dict[str, str]:

@@ -13,11 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from symshift.data.errors import DataError, UsageError, unknown_name
-from symshift.data.example import SPLITS, Example
+from symshift.data.example import SPLIT_VERSION, SPLITS, Example
 from symshift.data.files import read_json
 from symshift.data.vocabulary import Window
 
 MANIFEST_VERSION = 1
+AS_PUBLISHED = "as published"
+"""The split_rule of an imported data set whose splits are its publisher's."""
 BATCH_ROWS = 4096
 
 
@@ -51,6 +53,8 @@ class Dataset:
         """The names that the data set may use."""
         self.fingerprint: str = manifest["fingerprint"]
         """The hash of all row values."""
+        self.split_rule: str = manifest.get("split_rule", SPLIT_VERSION)
+        """What decides the split of a row: its content (SPLIT_VERSION), or AS_PUBLISHED."""
         self._files: Sequence[Mapping[str, Any]] = manifest["files"]
 
     @property

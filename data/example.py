@@ -67,6 +67,11 @@ class Example(Mapping[str, Any]):
     extra: Mapping[str, Any] = field(default_factory=dict)
     """The columns that only this task, or only a renamed set, has."""
 
+    @property
+    def cell(self) -> tuple[int, int]:
+        """Its cell of the grid: num_symbols and size."""
+        return self.num_symbols, self.size
+
     def __getitem__(self, column: str) -> Any:
         if column in COMMON_COLUMNS:
             return getattr(self, column)

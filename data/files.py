@@ -59,6 +59,8 @@ def read_json(path: Path) -> Any:
         raise DataError(f"{path}: broken JSON in line {error.lineno}: {error.msg}") from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 at byte {error.start}") from None
+    except (RecursionError, ValueError) as error:
+        raise DataError(f"{path}: JSON that cannot be read ({error})") from None
 
 
 def sha256_of(path: Path) -> str:

@@ -44,6 +44,10 @@ class Solution:
     """The trivial answers that are right as well."""
 
 
+Cell = tuple[int, int]
+"""A number of distinct symbols, and a size."""
+
+
 class Task(Protocol):
     """A family of problems: how they are drawn, solved, checked and written for a network."""
 
@@ -69,6 +73,15 @@ class Task(Protocol):
 
     def space(self, options: Any, window: Window) -> int | None:
         """Return how many problems there are, or None where they cannot be counted."""
+
+    def cells(self, options: Any, window: Window) -> list[Cell]:
+        """Return the cells that problems can lie in, in order."""
+
+    def place(self, options: Any, window: Window, seed: int, index: int) -> Cell | None:
+        """Return the cell of a candidate where it is known before it is drawn, or None.
+
+        It is where the options ask for all cells evenly.
+        """
 
     def candidate(self, options: Any, window: Window, seed: int, index: int) -> Problem | Rejected:
         """Draw a problem: a pure function of (options, number of names in window, seed, index)."""

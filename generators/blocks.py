@@ -7,7 +7,6 @@ comes to the same rows as one that was not.
 
 import json
 import shutil
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -53,25 +52,17 @@ class Blocks:
         """Bring a quota to the state behind the last whole block."""
         while self._path(self._count).is_file():
             path = self._path(self._count)
-            table = pq.read_table(path, columns=["canonical_id"])
-            for canonical_id in table["canonical_id"].to_pylist():
-                quota.remember(canonical_id)
-            state = json.loads(pq.read_schema(path).metadata[_META])
-            quota.taken = Counter(state["taken"])
-            quota.rejects = Counter(state["rejects"])
-            quota.candidates = state["candidates"]
-            quota.last_taken = state["last_taken"]
+            for row in pq.read_table(path).to_pylist():
+                quota.note(Example.from_columns(row))
             self._count += 1
+        if self._count:
+            last = pq.read_schema(self._path(self._count - 1))
+            quota.restore(json.loads(last.metadata[_META]))
 
     def append(self, rows: Sequence[Example], quota: Quota) -> None:
         """Write the next block with the state that its end leaves."""
-        state = {
-            "taken": dict(sorted(quota.taken.items())),
-            "rejects": dict(sorted(quota.rejects.items())),
-            "candidates": quota.candidates,
-            "last_taken": quota.last_taken,
-        }
-        table = to_table(rows, self._schema.with_metadata({_META: json.dumps(state)}))
+        state = json.dumps(quota.state())
+        table = to_table(rows, self._schema.with_metadata({_META: state}))
         with whole_file(self._path(self._count)) as hidden:
             pq.write_table(table, hidden, compression="zstd")
         self._count += 1

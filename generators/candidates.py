@@ -8,12 +8,14 @@ from typing import Any
 from symshift.data.example import Example, canonical_id_of, row_id_of, split_of
 from symshift.data.plugins import load_task
 from symshift.data.seeds import Draws
-from symshift.data.task import Problem, Rejected, Solution, Task
+from symshift.data.task import Cell, Problem, Rejected, Solution, Task
 from symshift.data.text import is_name, rename_text, tokens_of
 from symshift.data.vocabulary import Window
 from symshift.generators.perturbation import give_names
 
 FULL = "surplus"
+Full = Set[str | Cell]
+"""The splits and cells that need no more rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,8 @@ class Skipped:
     """What the manifest counts it under."""
     split: str | None = None
     """Its split, where it got far enough to have one."""
+    cell: Cell | None = None
+    """Its cell, where it got far enough to have one."""
 
 
 def _named(task: Task, recipe: Recipe, problem: Problem, target: str, index: int) -> dict[str, str]:
@@ -79,25 +83,29 @@ def _solved(task_name: str, problem: Problem) -> Solution | Rejected:
     return load_task(task_name).solve(problem)
 
 
-def realise(context: tuple[Recipe, Set[str]], index: int) -> Example | Skipped:
+def realise(context: tuple[Recipe, Full], index: int) -> Example | Skipped:
     """Make the row of one candidate, or say why there is none.
 
     Args:
-        context: The recipe, and the splits that need no more rows (their problems are not
-            solved).
+        context: The recipe, and the splits and cells that need no more rows (their problems are
+            not solved).
         index: Which candidate of the stream.
 
     Returns:
-        A pure function of recipe and index, but for candidates of full splits.
+        A pure function of recipe and index, but for candidates of full splits and cells.
     """
     recipe, full = context
     task = load_task(recipe.task)
+    cell = task.place(recipe.options, recipe.window, recipe.seed, index)
+    if cell is not None and cell in full:
+        return Skipped(FULL, cell=cell)
     problem = task.candidate(recipe.options, recipe.window, recipe.seed, index)
     if isinstance(problem, Rejected):
-        return Skipped(problem.reason)
+        return Skipped(problem.reason, cell=cell)
+    cell = (len(problem.symbols), problem.size)
     if not task.names_matter and (split := split_of(task.name, problem.canonical_text)) in full:
-        return Skipped(FULL, split)
+        return Skipped(FULL, split, cell)
     solution = _solved(task.name, problem)
     if isinstance(solution, Rejected):
-        return Skipped(solution.reason, split_of(task.name, problem.canonical_text))
+        return Skipped(solution.reason, split_of(task.name, problem.canonical_text), cell)
     return _example(task, recipe, problem, solution, index)

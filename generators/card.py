@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from symshift.data.dataset import AS_PUBLISHED
 from symshift.data.example import SPLITS
 
 LICENSE = "cc0-1.0"
@@ -50,7 +51,7 @@ def _front_matter(manifest: Mapping[str, Any]) -> list[str]:
     rows = sum(file["rows"] for file in files)
     lines = [
         "---",
-        f"license: {LICENSE}",
+        f"license: {'unknown' if 'imported_from' in manifest else LICENSE}",
         f"pretty_name: {json.dumps(_title(manifest))}",
         "size_categories:",
         f"- {_size_category(rows)}",
@@ -106,6 +107,8 @@ def command_of(manifest: Mapping[str, Any]) -> str:
         into = f" --into {source['into']}" if source["into"] else ""
         only = f" --only {source['only']}" if source["only"] else ""
         return f"symshift rename DATASET OUT --max-renamings {source['max_renamings']}{into}{only}"
+    if "imported_from" in manifest:
+        return _import_command(manifest)
     start, stop = manifest["vocabulary"]["window"]
     words = ["symshift generate", manifest["task"], "OUT"]
     words += [f"--{split} {rows}" for split, rows in manifest["asked"].items()]
@@ -119,6 +122,37 @@ def command_of(manifest: Mapping[str, Any]) -> str:
     if manifest["perturbation"] != "none":
         words.append(f"--perturb {manifest['perturbation']}")
     return " ".join([*words, f"--seed {manifest['seed']}"])
+
+
+def _import_command(manifest: Mapping[str, Any]) -> str:
+    source = manifest["imported_from"]
+    words = ["symshift import", source["format"], "SOURCE OUT --task", manifest["task"]]
+    words += [f"--{kind}-column {name}" for kind, name in (source["columns"] or {}).items()]
+    return " ".join(words + ["--split-by-content"] * (manifest["split_rule"] != AS_PUBLISHED))
+
+
+def _split_rule(manifest: Mapping[str, Any]) -> str:
+    if manifest.get("split_rule") == AS_PUBLISHED:
+        return (
+            "The split of a row is its publisher's, so its rows may be equivalent to rows of other "
+            "splits of other data sets; `symshift audit` tells."
+        )
+    return (
+        "The split of a row is a hash of its canonical form, whatever the options and seeds, so no "
+        "test row of a symshift data set is equivalent to a training row of another."
+    )
+
+
+def _licence(manifest: Mapping[str, Any]) -> str:
+    if "imported_from" in manifest:
+        names = ", ".join(file["path"] for file in manifest["imported_from"]["files"])
+        return f"The rows were imported from {names}: what their publisher says holds."
+    solvers = manifest["solvers"].items()
+    return (
+        f"The rows are dedicated to the public domain ({LICENSE}). Targets were found with: "
+        + ", ".join(f"{solver} ({count} rows)" for solver, count in solvers)
+        + "."
+    )
 
 
 def card_text(manifest: Mapping[str, Any]) -> str:
@@ -153,8 +187,7 @@ def card_text(manifest: Mapping[str, Any]) -> str:
             ["split", "rows", "hard rows (no trivial answer solves them)"],
             ((split, count, hard.get(split, 0)) for split, count in rows.items() if count),
         ),
-        f"{identity} The split of a row is a hash of its canonical form, whatever the options and "
-        "seeds, so no test row of a symshift data set is equivalent to a training row of another.",
+        f"{identity} {_split_rule(manifest)}",
         "",
         f"Candidates drawn: {manifest['candidates']}. Not taken: "
         + (", ".join(f"{count} {why}" for why, count in sorted(rejects.items())) or "none")
@@ -176,9 +209,7 @@ def card_text(manifest: Mapping[str, Any]) -> str:
         "",
         "## Licence",
         "",
-        f"The rows are dedicated to the public domain ({LICENSE}). Targets were found with: "
-        + ", ".join(f"{solver} ({count} rows)" for solver, count in manifest["solvers"].items())
-        + ".",
+        _licence(manifest),
         "",
     ]
     return "\n".join(lines)

@@ -1,92 +1,192 @@
 """From what a user asks for to a written data set."""
 
-from collections.abc import Iterator, Mapping
+import dataclasses
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from symshift.data.errors import UsageError
-from symshift.data.example import Example
-from symshift.data.options import build
+from symshift.data.catalogue import shipped_toml
+from symshift.data.errors import DataError, UsageError, unknown_name
+from symshift.data.example import SPLITS, Example
+from symshift.data.options import build, option_names
 from symshift.data.plugins import load_task
 from symshift.data.vocabulary import Window
 from symshift.generators.candidates import Recipe, realise
+from symshift.generators.parts import Part, StoredOutcomes, write_part
 from symshift.generators.perturbation import check_perturbation
 from symshift.generators.pool import WorkerPool, num_usable_cpus
-from symshift.generators.quota import Quota
-from symshift.generators.writer import Report, write_dataset
+from symshift.generators.quota import Demand, Quota
+from symshift.generators.ray_engine import RayEngine
+from symshift.generators.writer import Report, config_of, write_dataset
 
 DEFAULT_SYMBOLS = 5
 ITEM_TIMEOUT_S = 60.0
 WORKER_MEMORY_MB = 8192
+_DEMAND = (*SPLITS, "per_cell", "hard_share")
+_RECIPE = ("symbols", "names", "perturb", "seed")
+_PRESET_TEXTS = ("summary", "task", "published", "differs")
 
 
-def recipe_for(
-    task_name: str,
-    *,
-    symbols: int | None = None,
-    names: Window | None = None,
-    options: Mapping[str, Any] | None = None,
-    perturbation: str = "none",
-    seed: int = 0,
-) -> Recipe:
-    """Check what a user asks for and return it as a recipe.
+def recipe_for(task_name: str, wishes: Mapping[str, Any]) -> Recipe:
+    """Check what a user wants to be drawn, and return it as a recipe.
 
     Args:
         task_name: The task.
-        symbols: Use the first so many names; 5 if neither this nor `names` is given.
-        names: Use the names of this window.
-        options: The task's options, as values or texts.
-        perturbation: How symbols get names.
-        seed: The seed.
+        wishes: `symbols` (use the first so many names; 5 if not given), or `names` (a window),
+            `perturb`, `seed`, and the task's options; as values or texts.
 
     Raises:
         UsageError: For anything unknown, contradictory or impossible.
     """
     task = load_task(task_name)
-    if symbols is not None and names is not None:
-        raise UsageError("give --symbols or --names, not both")
-    window = names or Window.first(DEFAULT_SYMBOLS if symbols is None else symbols)
-    check_perturbation(perturbation)
+    options = option_names(task.options)
+    for key in wishes:
+        if key not in (*_RECIPE, *options):
+            raise unknown_name(f"option of {task_name}", key, (*_RECIPE, *_DEMAND, *options))
     recipe = Recipe(
         task=task_name,
-        options=build(task.options, options or {}),
-        window=window,
-        perturbation=perturbation,
-        seed=seed,
+        options=build(task.options, {key: wishes[key] for key in options if key in wishes}),
+        window=_window(wishes.get("symbols"), wishes.get("names")),
+        perturbation=wishes.get("perturb", "none"),
+        seed=int(wishes.get("seed", 0)),
     )
-    task.candidate(recipe.options, window, seed, 0)  # Refuses what no candidate can satisfy.
+    check_perturbation(recipe.perturbation)
+    task.cells(recipe.options, recipe.window)  # Refuses what no candidate can satisfy.
     return recipe
+
+
+def _window(symbols: int | None, names: Window | str | None) -> Window:
+    if symbols is not None and names is not None:
+        raise UsageError("give --symbols or --names, not both")
+    if names is not None:
+        return names if isinstance(names, Window) else Window.parse(names)
+    return Window.first(DEFAULT_SYMBOLS if symbols is None else symbols)
+
+
+def plan(task_name: str, wishes: Mapping[str, Any]) -> tuple[Recipe, Demand]:
+    """Check what a user asks for: what is drawn, and how many rows.
+
+    Args:
+        task_name: The task.
+        wishes: What `recipe_for` takes, and `train`, `validation`, `test`, `per_cell` and
+            `hard_share`.
+
+    Raises:
+        UsageError: For anything unknown, contradictory or impossible.
+    """
+    demand = Demand(
+        rows={split: wishes[split] for split in SPLITS if split in wishes},
+        per_cell=wishes.get("per_cell"),
+        hard_share=wishes.get("hard_share"),
+    )
+    recipe = recipe_for(task_name, {k: v for k, v in wishes.items() if k not in _DEMAND})
+    if demand.per_cell is None:
+        return recipe, demand
+    if not hasattr(recipe.options, "balance"):
+        raise UsageError(f"--per-cell: task {task_name} has no cells")
+    options = dataclasses.replace(recipe.options, balance=True)
+    return dataclasses.replace(recipe, options=options), demand
+
+
+def preset(name: str) -> tuple[str, dict[str, Any]]:
+    """Return the task and the wishes of a preset.
+
+    Raises:
+        UsageError: If there is no preset of this name.
+    """
+    plain = tomllib.loads(shipped_toml("presets", "preset", name))
+    return plain["task"], {k: v for k, v in plain.items() if k not in _PRESET_TEXTS}
+
+
+def with_preset(name: str | None, task_name: str, wishes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return wishes on top of those of a preset.
+
+    Raises:
+        UsageError: If there is no preset of this name, or it is of another task.
+    """
+    if name is None:
+        return dict(wishes)
+    preset_task, preset_wishes = preset(name)
+    if preset_task != task_name:
+        raise UsageError(f"preset {name!r} is one of task {preset_task}, not {task_name}")
+    if {"symbols", "names"} & wishes.keys():
+        preset_wishes = {k: v for k, v in preset_wishes.items() if k not in ("symbols", "names")}
+    return {**preset_wishes, **wishes}
 
 
 def generate_dataset(
     task_name: str,
     out: Path,
+    wishes: Mapping[str, Any],
     *,
-    rows: Mapping[str, int],
     num_workers: int | None = None,
     overwrite: bool = False,
-    **wishes: Any,
+    engine: str = "local",
+    part: str | None = None,
 ) -> Report:
-    """Write a data set, or go on with an interrupted one.
+    """Write a data set or one part of it, or go on with an interrupted one.
 
     Args:
         task_name: The task.
         out: The folder to write.
-        rows: How many rows of each split.
+        wishes: What `plan` takes.
         num_workers: Processes; one a CPU if not given.
         overwrite: Replace a data set that is in the folder.
-        wishes: What `recipe_for` takes.
+        engine: "local" for processes on this machine, "ray" for a Ray cluster.
+        part: "I/N" for one part, to be merged with the others.
 
     Raises:
-        UsageError: If no row is asked for, or the recipe is impossible.
+        UsageError: If no row is asked for, or what is asked is impossible.
         DataError: If the folder holds anything else.
     """
-    if not sum(rows.values()):
-        raise UsageError("no row asked for: give --train, --validation or --test")
-    recipe = recipe_for(task_name, **wishes)
-    with WorkerPool(num_workers or num_usable_cpus(), ITEM_TIMEOUT_S, WORKER_MEMORY_MB) as pool:
-        return write_dataset(recipe, rows, out, pool, overwrite=overwrite)
+    recipe, demand = plan(task_name, wishes)
+    if part is not None and overwrite:
+        raise UsageError("--part and --overwrite do not go together: empty the folder instead")
+    with _engine(engine, num_workers) as workers:
+        if part is not None:
+            return write_part(recipe, demand, Part.parse(part), out, workers)
+        return write_dataset(recipe, demand, out, workers, overwrite=overwrite)
+
+
+def _engine(name: str, num_workers: int | None) -> WorkerPool | RayEngine:
+    if name == "ray":
+        return RayEngine(num_workers)
+    if name != "local":
+        raise unknown_name("engine", name, ("local", "ray"))
+    return WorkerPool(num_workers or num_usable_cpus(), ITEM_TIMEOUT_S, WORKER_MEMORY_MB)
+
+
+def merge_parts(folders: Sequence[Path], out: Path, *, overwrite: bool = False) -> Report:
+    """Join the parts of a data set; the result has the bytes of a single run.
+
+    Args:
+        folders: All the parts, in any order.
+        out: The folder to write.
+        overwrite: Replace a data set that is in the folder.
+
+    Raises:
+        DataError: If a folder is no part of the same data set, made with these versions.
+        SymshiftError: If a part is missing, or the parts do not reach far enough.
+    """
+    stored = StoredOutcomes(folders)
+    config = stored.config
+    wishes = {
+        **config["options"],
+        **config["asked"],
+        "names": Window(*config["vocabulary"]["window"]),
+        "perturb": config["perturbation"],
+        "seed": config["seed"],
+    }
+    recipe, demand = plan(config["task"], wishes)
+    here = config_of(recipe, demand)
+    if here != config:
+        raise DataError(
+            f"{folders[0]}: made with {config['versions']}, this is {here['versions']}; merge with "
+            "the same versions"
+        )
+    return write_dataset(recipe, demand, out, stored, overwrite=overwrite)
 
 
 def generate_rows(recipe: Recipe) -> Iterator[Example]:
@@ -96,7 +196,7 @@ def generate_rows(recipe: Recipe) -> Iterator[Example]:
     """
     task = load_task(recipe.task)
     end = task.num_candidates(recipe.options, recipe.window)
-    quota = Quota(dict.fromkeys(("train", "validation", "test"), 2**62))
+    quota = Quota(Demand(rows=dict.fromkeys(SPLITS, 2**62)))
     for index in count() if end is None else range(end):
         outcome = realise((recipe, frozenset()), index)
         if quota.judge(outcome):

@@ -6,7 +6,7 @@ their doubles across a whole chain `a & b & a`, as Spot's n-ary operators do. Un
 order of operands stays as it was drawn.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from symshift.data.formula import BINARY, UNARY, Formula, end_of_operand
 
@@ -22,7 +22,8 @@ def _not(f: Formula) -> Formula:
     return Formula(f[1:]) if f[0] == "!" else Formula(("!", *f))
 
 
-def _unary(operator: str, f: Formula) -> Formula:
+def unary(operator: str, f: Formula) -> Formula:
+    """Apply an operator to a formula that no identity shortens, and the identities to the whole."""
     if operator == "!":
         return _not(f)
     if f in (ZERO, ONE) or (operator in "FG" and f[0] == operator):
@@ -126,10 +127,51 @@ def reduce(tokens: Iterable[str]) -> Formula:
     operands: list[Formula] = []
     for token in reversed(tuple(tokens)):
         if token in UNARY:
-            operands.append(_unary(token, operands.pop()))
+            operands.append(unary(token, operands.pop()))
         elif token in BINARY:
             left = operands.pop()
             operands.append(binary(token, left, operands.pop()))
         else:
             operands.append(Formula((token,)))
     return operands[0]
+
+
+def flatten(tokens: Sequence[str]) -> list[str] | None:
+    """Apply what is left of the identities where only the equality rules can shorten a formula.
+
+    Much faster than `reduce`, and the same where it gives an answer.
+
+    Args:
+        tokens: A formula that the identities without `f & f` and its like leave as it is, apart
+            from the nesting of chains.
+
+    Returns:
+        The formula with its chains nested to the left, or None if an equality rule applies.
+    """
+    operands: list[str] = []
+    # The operands of every chain that came up, by its text.
+    chains: dict[str, tuple[str, ...]] = {}
+    for token in reversed(tokens):
+        if token in UNARY:
+            operands[-1] = f"{token} {operands[-1]}"
+        elif token not in BINARY:
+            operands.append(token)
+        elif (left := operands.pop()) == (right := operands[-1]):
+            return None
+        elif token in "&|":
+            firsts = chains[left] if left[0] == token else (left,)
+            if right[0] != token:
+                if right in firsts:
+                    return None
+                rests: tuple[str, ...] = (right,)
+                text = f"{token} {left} {right}"
+            else:
+                rests = chains[right]
+                if not set(firsts).isdisjoint(rests):
+                    return None
+                text = f"{token} " * len(rests) + " ".join((left, *rests))
+            operands[-1] = text
+            chains[text] = firsts + rests
+        else:
+            operands[-1] = f"{token} {left} {right}"
+    return operands[0].split(" ")

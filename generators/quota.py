@@ -1,24 +1,66 @@
 """How many rows of each kind are still wanted: the parent's side of generation.
 
 Candidates are judged here in the order of their index, whatever order workers finish in, so the
-result does not depend on them.
+result does not depend on them. Every rule but the counts asked for looks back only, so a set with
+smaller counts is a prefix of one with larger ones.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from symshift.data.example import Example
-from symshift.generators.candidates import FULL, Skipped
+from symshift.data.errors import UsageError
+from symshift.data.example import SPLITS, Example
+from symshift.data.task import Cell
+from symshift.generators.candidates import FULL, Full, Skipped
 
 DUPLICATE = "duplicate"
+EASY = "solved by a shortcut"
+DRY_CANDIDATES = 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """What a user asks for."""
+
+    rows: Mapping[str, int]
+    """Rows of each split; none where cells are asked for alone."""
+    per_cell: int | None = None
+    """Rows of each cell (num_symbols, size): of each split that is asked for, or in all."""
+    hard_share: float | None = None
+    """At least this share of the rows is solved by no shortcut."""
+
+    def __post_init__(self) -> None:
+        if not sum(self.rows.values()) and self.per_cell is None:
+            raise UsageError("no row asked for: give --train, --validation, --test or --per-cell")
+        if self.per_cell is not None and self.per_cell < 1:
+            raise UsageError(f"per_cell={self.per_cell} must be 1 or more")
+        if self.hard_share is not None and not 0 < self.hard_share <= 1:
+            raise UsageError(f"hard_share={self.hard_share} must be above 0 and at most 1")
+
+    @property
+    def splits(self) -> dict[str, int]:
+        """The splits that are asked for by their number of rows."""
+        return {split: self.rows[split] for split in SPLITS if self.rows.get(split)}
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it as plain values, without what is not asked for."""
+        others = {"per_cell": self.per_cell, "hard_share": self.hard_share}
+        return {**self.splits, **{key: value for key, value in others.items() if value is not None}}
 
 
 class Quota:
     """Takes or refuses outcomes, and counts why."""
 
-    def __init__(self, asked: Mapping[str, int]) -> None:
-        self._asked = {split: count for split, count in asked.items() if count > 0}
+    def __init__(self, demand: Demand, cells: Sequence[Cell] = ()) -> None:
+        self._demand = demand
+        self._splits = demand.splits
+        self._cells = tuple(cells)
         self._seen: set[bytes] = set()
+        self._by_cell: Counter[tuple[str, Cell]] = Counter()
+        self._kinds: Counter[tuple[str, Cell | None, bool]] = Counter()
+        self._dry: Counter[Cell] = Counter()
         self.taken: Counter[str] = Counter()
         """Rows taken, by split."""
         self.rejects: Counter[str] = Counter()
@@ -29,45 +71,112 @@ class Quota:
         """Value of `candidates` when the last row was taken."""
 
     @property
-    def full(self) -> frozenset[str]:
-        """The splits that need no more rows."""
-        wanted = {s for s, count in self._asked.items() if self.taken[s] < count}
-        return frozenset(("train", "validation", "test")) - wanted
+    def full(self) -> Full:
+        """The splits and the cells that need no more rows."""
+        splits: set[str | Cell] = {split for split in SPLITS if self._is_full(split)}
+        return frozenset(splits.union(filter(self._is_closed, self._cells)))
 
     @property
     def is_satisfied(self) -> bool:
-        """Whether every split has the rows that were asked for."""
-        return all(self.taken[split] >= count for split, count in self._asked.items())
+        """Whether nothing more is wanted."""
+        if self._splits and not self.missing:
+            return True
+        return bool(self._cells) and all(map(self._is_closed, self._cells))
 
     @property
     def missing(self) -> dict[str, int]:
         """The rows still wanted, by split."""
-        left = {split: count - self.taken[split] for split, count in self._asked.items()}
+        left = {split: count - self.taken[split] for split, count in self._splits.items()}
         return {split: count for split, count in left.items() if count > 0}
+
+    @property
+    def dry_cells(self) -> list[Cell]:
+        """The cells that gave no new row for so long that all of theirs is taken to be written."""
+        return [cell for cell in self._cells if self._dry[cell] >= DRY_CANDIDATES]
 
     def judge(self, outcome: Example | Skipped) -> bool:
         """Take the outcome of the next index, or refuse it; return whether it was taken."""
         self.candidates += 1
         reason = self._refusal(outcome)
-        if reason is not None:
-            self.rejects[reason] += 1
-            return False
-        assert isinstance(outcome, Example)
-        self.remember(outcome.canonical_id)
-        self.taken[outcome.split] += 1
-        self.last_taken = self.candidates
-        return True
+        if reason is None:
+            assert isinstance(outcome, Example)
+            self.note(outcome)
+            self._dry[outcome.cell] = 0
+            self.last_taken = self.candidates
+            return True
+        self.rejects[reason] += 1
+        if outcome.cell is not None and reason != FULL:
+            self._dry[outcome.cell] += 1
+        return False
 
-    def remember(self, canonical_id: str) -> None:
-        """Note a row's identity, so that no equivalent one is taken again."""
-        self._seen.add(bytes.fromhex(canonical_id))
+    def note(self, row: Example) -> None:
+        """Count a row as taken, and remember it so that no equivalent one is taken again."""
+        self._seen.add(bytes.fromhex(row.canonical_id))
+        self.taken[row.split] += 1
+        self._by_cell[self._scope(row.split), row.cell] += 1
+        self._kinds[self._kind(row)] += 1
+
+    def state(self) -> dict[str, Any]:
+        """Return what the rows taken do not tell, as plain values."""
+        return {
+            "rejects": dict(sorted(self.rejects.items())),
+            "candidates": self.candidates,
+            "last_taken": self.last_taken,
+            "dry": [[*cell, count] for cell, count in sorted(self._dry.items()) if count],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` returned."""
+        self.rejects = Counter(state["rejects"])
+        self.candidates = state["candidates"]
+        self.last_taken = state["last_taken"]
+        self._dry = Counter({(k, size): count for k, size, count in state["dry"]})
+
+    def _scope(self, split: str) -> str:
+        """Cells alone are filled over all splits together."""
+        return split if self._splits else ""
+
+    def _is_full(self, split: str) -> bool:
+        return bool(self._splits) and self.taken[split] >= self._splits.get(split, 0)
+
+    def _is_closed(self, cell: Cell) -> bool:
+        if self._demand.per_cell is None:
+            return False
+        scopes = [split for split in self._splits if not self._is_full(split)] or [""]
+        wanted = self._demand.per_cell
+        is_filled = all(self._by_cell[scope, cell] >= wanted for scope in scopes)
+        return is_filled or self._dry[cell] >= DRY_CANDIDATES
+
+    def _kind(self, row: Example) -> tuple[str, Cell | None, bool]:
+        """Return the group within which the share of hard rows is kept, and the row's side."""
+        cell = row.cell if self._demand.per_cell is not None else None
+        return self._scope(row.split), cell, not row.shortcuts
 
     def _refusal(self, outcome: Example | Skipped) -> str | None:
-        if outcome.split in self.full:
+        if self._is_surplus(outcome):
             return FULL
         if isinstance(outcome, Skipped):
-            assert outcome.reason != FULL, "a worker skipped a split that was not full"
+            assert outcome.reason != FULL, "a worker skipped what was not full"
             return outcome.reason
         if bytes.fromhex(outcome.canonical_id) in self._seen:
             return DUPLICATE
-        return None
+        return EASY if self._is_too_easy(outcome) else None
+
+    def _is_surplus(self, outcome: Example | Skipped) -> bool:
+        split, cell = outcome.split, outcome.cell
+        if split is not None and self._is_full(split):
+            return True
+        if cell is None or self._demand.per_cell is None:
+            return False
+        has_enough = split is not None and (
+            self._by_cell[self._scope(split), cell] >= self._demand.per_cell
+        )
+        return has_enough or self._is_closed(cell)
+
+    def _is_too_easy(self, row: Example) -> bool:
+        share = self._demand.hard_share
+        if share is None or not row.shortcuts:
+            return False
+        scope, cell, _ = self._kind(row)
+        hard, easy = self._kinds[scope, cell, True], self._kinds[scope, cell, False]
+        return (easy + 1) * share > hard * (1 - share)

@@ -2,137 +2,140 @@
 
 A tree of size 1 is a symbol or a constant, each symbol as likely as each constant. A larger tree
 takes an operator, each as likely as the next (of the unary ones alone at size 2), and a binary
-operator splits what is left at a uniform place. Spot's trivial identities then shorten the
-formula. Sizes follow the published LTLRandom35 (methods of DeepLTL, ICLR 2021: sizes from 10 up
-equally frequent, 11.2 % of the rows below): a candidate first draws the size it shall have, then
-trees of a uniform size, until one is as large as that when shortened.
+operator splits what is left at a uniform place. The size of the tree is uniform. Spot's trivial
+identities (generators.identities) then shorten the formula. Of those with a number of distinct
+symbols that is asked for, sizes follow the published LTLRandom35 (methods of DeepLTL, ICLR 2021:
+sizes from 10 up equally frequent, 11.2 % of the rows below); among formulas of one size, the law is
+that of the trees.
+
+No tree is drawn to be thrown away. A formula of m nodes is drawn as the identities without the
+equality rules leave it (generators.shapes); then the equality rules (`f & f`) shorten some to n < m
+nodes. Let w(m) be how often trees come to m nodes without those rules, and g(n) how much a formula
+of n nodes is wanted relative to how often trees come to it. Sizes m are drawn in proportion to
+w(m) G(m), G(m) the largest g(n) with n <= m, and a formula is accepted with probability g(n) / G(m):
+it then comes up g(n) times as often as from trees, whatever m it came from. g needs the law of sizes
+after the equality rules, for which there is no formula; it is estimated once from a fixed sample, so
+the sizes are equalised to within a few per cent, while the law at each size is exact.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, islice
 
 from symshift.data.errors import UsageError
-from symshift.data.formula import (
-    ARITY,
-    CONSTANTS,
-    OPERATORS,
-    Formula,
-    canonical,
-    symbols_of,
-)
+from symshift.data.formula import Formula, canonical, symbols_of
 from symshift.data.options import Range
 from symshift.data.seeds import Draws
-from symshift.data.vocabulary import name_at
-from symshift.generators.identities import reduce
+from symshift.generators.grammar import Grammar
+from symshift.generators.identities import flatten, reduce
+from symshift.generators.leaves import leaves_for
 
 FIRST_EQUAL_SIZE = 10
 SMALL_SHARE = 0.112
-MAX_TREES = 20_000
+MAX_ATTEMPTS = 20_000
+SAMPLE = 240
 
 
-@dataclass(frozen=True, slots=True)
-class Leaves:
-    """What stands at the leaves and the nodes of a random tree."""
-
-    symbols: tuple[str, ...]
-    constants: tuple[str, ...]
-    unary: tuple[str, ...]
-    binary: tuple[str, ...]
-
-    @classmethod
-    def of(cls, operators: str, num_symbols: int) -> "Leaves":
-        """Sort operators, given as text such as "0 1 ! X U &", by their arity.
-
-        Raises:
-            UsageError: For an unknown operator, or if no formula can be built.
-        """
-        given = operators.split()
-        for operator in given:
-            if operator not in ARITY:
-                known = " ".join(sorted(ARITY))
-                raise UsageError(f"operator {operator!r} is not one of: {known}")
-        if len(set(given)) < len(given):
-            raise UsageError(f"operators {operators!r}: each can be given once")
-        return cls(
-            tuple(map(name_at, range(num_symbols))),
-            tuple(o for o in given if o in CONSTANTS),
-            tuple(o for o in given if o in OPERATORS and ARITY[o] == 1),
-            tuple(o for o in given if o in OPERATORS and ARITY[o] == 2),
-        )
-
-    def tree_sizes(self, max_size: int) -> list[int]:
-        """Return the sizes up to `max_size` that a tree of these can have."""
-        if self.unary:
-            return list(range(1, max_size + 1))
-        return list(range(1, max_size + 1, 2)) if self.binary else [1]
-
-
-def draw_tree(draws: Draws, size: int, law: Leaves) -> list[str]:
-    """Draw the Polish tokens of a tree with `size` nodes, as Spot's randltl does."""
-    leaves = law.symbols + law.constants
-    inner = law.unary + law.binary
-    tokens = []
-    waiting = [size]
-    while waiting:
-        size = waiting.pop()
-        if size == 1:
-            tokens.append(draws.choice(leaves))
-            continue
-        token = draws.choice(law.unary if size == 2 else inner)
-        tokens.append(token)
-        if ARITY[token] == 1:
-            waiting.append(size - 1)
-            continue
-        step = 1 if law.unary else 2
-        left = 1 + step * draws.below((size - 2 + step - 1) // step)
-        waiting += (size - 1 - left, left)
-    return tokens
-
-
-def draw_size(draws: Draws, sizes: Sequence[int]) -> int:
-    """Draw the size of a formula: uniform from FIRST_EQUAL_SIZE up, SMALL_SHARE below it.
+def size_law(sizes: Sequence[int]) -> dict[int, float]:
+    """Return the share of each size: equal from FIRST_EQUAL_SIZE up, SMALL_SHARE below it in all.
 
     Where all sizes lie on one side, they are equally likely.
     """
     small = [size for size in sizes if size < FIRST_EQUAL_SIZE]
     large = [size for size in sizes if size >= FIRST_EQUAL_SIZE]
-    if small and large:
-        return draws.choice(small if draws.uniform() < SMALL_SHARE else large)
-    return draws.choice(small or large)
+    share = SMALL_SHARE if small and large else float(bool(small))
+    return {size: share / len(small) for size in small} | {
+        size: (1 - share) / len(large) for size in large
+    }
 
 
-def possible_sizes(law: Leaves, size: Range, num_symbols: Range) -> list[int]:
-    """Return the sizes in a range that formulas with so many distinct symbols can have.
+class RandltlSampler:
+    """Draws formulas whose sizes and numbers of symbols lie in two ranges."""
 
-    Raises:
-        UsageError: If there is none.
-    """
-    if num_symbols.min > len(law.symbols):
-        raise UsageError(
-            f"num_symbols {num_symbols}: the vocabulary has only {len(law.symbols)} names"
-        )
-    if num_symbols.min > 1 and not law.binary:
-        raise UsageError(f"num_symbols {num_symbols}: without a binary operator there is only 1")
-    least = max(1, 2 * num_symbols.min - 1)
-    sizes = [s for s in law.tree_sizes(size.max) if s >= max(size.min, least)]
-    if not sizes:
-        raise UsageError(
-            f"size {size}: formulas with {num_symbols.min} or more symbols over these operators "
-            f"have size {least} or more"
-        )
-    return sizes
+    def __init__(self, grammar: Grammar, size: Range, num_symbols: Range) -> None:
+        """Make the tables.
+
+        Args:
+            grammar: What formulas are made of.
+            size: Nodes of a formula; the largest is also that of the largest tree.
+            num_symbols: Distinct symbols of a formula. Where equality rules make constants (of
+                `f xor f`, `f <-> f`, `f -> f`), it has no more before them either.
+
+        Raises:
+            UsageError: If there is no such formula.
+        """
+        self._num_symbols = num_symbols
+        self._leaves = leaves_for(grammar, size.max, num_symbols)
+        sizes = grammar.possible_sizes(size, num_symbols)
+        weights = self._leaves.weights
+        reached = [n for n in range(sizes[0], size.max + 1) if weights[n]]
+        frequencies = weights if len(sizes) == 1 else self._frequencies(reached)
+        found = [n for n in sizes if frequencies[n]]
+        if not found:
+            raise UsageError(
+                f"size {size}, num_symbols {num_symbols}: no formula over these operators has both"
+            )
+        self._wanted = {n: share / frequencies[n] for n, share in size_law(found).items()}
+        peaks = accumulate((self._wanted.get(n, 0.0) for n in reached), max)
+        self._peaks = dict(zip(reached, peaks, strict=True))
+        sums = list(accumulate(weights[n] * peak for n, peak in self._peaks.items()))
+        self._cumulative = [part / sums[-1] for part in sums]
+        self._sizes = reached
+
+    def draw(self, draws: Draws) -> Formula | None:
+        """Draw a formula in canonical form.
+
+        Returns:
+            None if MAX_ATTEMPTS attempts gave none.
+        """
+        fractions = draws.fractions()
+        size = 0
+        for _ in range(MAX_ATTEMPTS):
+            size = size or self._sizes[bisect_right(self._cumulative, next(fractions))]
+            tokens = self._leaves.draw(size, draws, fractions)
+            if tokens is None:
+                continue
+            formula = self._shortened(tokens)
+            acceptance = self._wanted.get(len(formula), 0.0) / self._peaks[size]
+            if acceptance >= 1 or next(fractions) < acceptance:
+                return formula
+            size = 0
+        return None
+
+    def _shortened(self, tokens: Sequence[str]) -> Formula:
+        """Apply the equality rules; the result is empty if it has the wrong number of symbols."""
+        flat = flatten(tokens)
+        if flat is not None:
+            return Formula(tuple(flat))
+        formula = canonical(reduce(tokens))
+        return formula if len(symbols_of(formula)) in self._num_symbols else Formula(())
+
+    def _frequencies(self, reached: Sequence[int]) -> list[float]:
+        """Estimate how often trees come to each size with all identities, as weights are meant."""
+        draws = Draws("sizes after the equality rules")
+        fractions = draws.fractions()
+        found = [0.0] * len(self._leaves.weights)
+        for size in reached:
+            attempts = (self._leaves.draw(size, draws, fractions) for _ in range(MAX_ATTEMPTS))
+            drawn = list(islice(filter(None, attempts), SAMPLE))
+            for tokens in drawn:
+                found[len(self._shortened(tokens))] += self._leaves.weights[size] / len(drawn)
+        return found
 
 
-def draw_formula(draws: Draws, law: Leaves, size: Range, num_symbols: Range) -> Formula | None:
+@lru_cache(maxsize=16)
+def _sampler(grammar: Grammar, size: Range, num_symbols: Range) -> RandltlSampler:
+    return RandltlSampler(grammar, size, num_symbols)
+
+
+def draw_formula(draws: Draws, grammar: Grammar, size: Range, num_symbols: Range) -> Formula | None:
     """Draw a formula in canonical form whose size and number of symbols lie in the ranges.
 
     Returns:
-        None if MAX_TREES trees gave no formula of the size that was drawn.
+        None if MAX_ATTEMPTS attempts gave none.
+
+    Raises:
+        UsageError: If there is no such formula.
     """
-    wanted = draw_size(draws, possible_sizes(law, size, num_symbols))
-    sizes = [s for s in law.tree_sizes(size.max) if s >= wanted]
-    for _ in range(MAX_TREES):
-        formula = reduce(draw_tree(draws, draws.choice(sizes), law))
-        if len(formula) == wanted and len(symbols_of(formula)) in num_symbols:
-            return canonical(formula)
-    return None
+    return _sampler(grammar, size, num_symbols).draw(draws)

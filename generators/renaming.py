@@ -30,6 +30,8 @@ from symshift.generators.writer import (
     require_own_folder,
 )
 
+_ORIGIN = ("imported_from", "split_rule")
+
 
 def renamings(
     symbols: Sequence[str], window: Window, max_renamings: int, draws: Draws
@@ -168,6 +170,7 @@ def write_renamed(
         manifest = {
             **{key: dataset.manifest[key] for key in ("task", "options", "perturbation", "seed")},
             **shards.summary(),
+            **{key: dataset.manifest[key] for key in _ORIGIN if key in dataset.manifest},
             "versions": {**dataset.manifest["versions"], "symshift": symshift.__version__},
             "schema_version": MANIFEST_VERSION,
             "vocabulary": _vocabulary(into or dataset.window),

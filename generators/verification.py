@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from symshift.data.dataset import Dataset, Fingerprint, broken_shard
+from symshift.data.dataset import AS_PUBLISHED, Dataset, Fingerprint, broken_shard
 from symshift.data.errors import DataError
 from symshift.data.example import Example, canonical_id_of, row_id_of, split_of
 from symshift.data.files import sha256_of
@@ -46,8 +46,17 @@ def _footer_problems(path: Path, schema: pa.Schema, rows: int) -> Iterator[str]:
         yield str(broken_shard(path, error))
 
 
-def row_problems(row: Example, task: Task, *, renamed: bool) -> Iterator[str]:
-    """Yield what is wrong with a row: its label, its identity, or what is said of it."""
+def row_problems(
+    row: Example, task: Task, *, renamed: bool, by_content: bool = True
+) -> Iterator[str]:
+    """Yield what is wrong with a row: its label, its identity, or what is said of it.
+
+    Args:
+        row: The row.
+        task: Its task.
+        renamed: Whether it is of a renamed data set.
+        by_content: Whether its content decides its split.
+    """
     try:
         problem = task.read(row.input)
     except DataError as error:
@@ -64,7 +73,8 @@ def row_problems(row: Example, task: Task, *, renamed: bool) -> Iterator[str]:
         "shortcuts": _shortcuts(row, task),
     }
     if not renamed:
-        stated["split"] = split_of(task.name, problem.canonical_text)
+        if by_content:
+            stated["split"] = split_of(task.name, problem.canonical_text)
         stated["id"] = row_id_of(task.name, row.input)
     else:
         stated["id"] = row_id_of(task.name, row["base_id"], row.input)
@@ -93,6 +103,7 @@ def verify(dataset: Dataset) -> Iterator[str]:
         return
     task = load_task(dataset.task_name)
     renamed = "renamed_from" in dataset.manifest
+    by_content = dataset.split_rule != AS_PUBLISHED
     fingerprint = Fingerprint()
     seen: set[bytes] = set()
     ids: set[str] = set()
@@ -102,7 +113,7 @@ def verify(dataset: Dataset) -> Iterator[str]:
         for number, row in enumerate(dataset.rows(split)):
             where = f"{dataset.path}: {split} row {number} ({row.id})"
             fingerprint.update(row)
-            found = row_problems(row, task, renamed=renamed)
+            found = row_problems(row, task, renamed=renamed, by_content=by_content)
             yield from (f"{where}: {problem}" for problem in found)
             if row.split != split:
                 yield f"{where}: lies in {split}, says {row.split}"

@@ -6,7 +6,7 @@ blocks from which a killed run resumes (blocks), and at the end puts the blocks 
 
 import platform
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,10 +24,10 @@ from symshift.data.options import to_plain
 from symshift.data.plugins import load_task
 from symshift.data.schema import arrow_schema, column_types
 from symshift.generators.blocks import BLOCK_CANDIDATES, FOLDER, Blocks
-from symshift.generators.candidates import Recipe, Skipped, realise
+from symshift.generators.candidates import Full, Recipe, Skipped, realise
 from symshift.generators.card import card_text
 from symshift.generators.pool import Chunk
-from symshift.generators.quota import Quota
+from symshift.generators.quota import Demand, Quota
 from symshift.generators.shards import ShardWriter
 
 CHUNK_CANDIDATES = 256
@@ -35,7 +35,7 @@ STALL_CANDIDATES = 100_000
 ALREADY_COMPLETE = "already complete: nothing to do"
 OWN_NAMES = ("data", "manifest.json", "README.md", FOLDER)
 
-Context = tuple[Recipe, Set[str]]
+Context = tuple[Recipe, Full]
 Outcome = Example | Skipped
 
 
@@ -80,7 +80,7 @@ class Report:
 
 def write_dataset(
     recipe: Recipe,
-    asked: Mapping[str, int],
+    demand: Demand,
     out: Path,
     engine: Engine,
     *,
@@ -90,7 +90,7 @@ def write_dataset(
 
     Args:
         recipe: What decides the rows.
-        asked: How many rows of each split.
+        demand: How many rows, and of which kinds.
         out: The folder to write.
         engine: Where candidates are made.
         overwrite: Delete another data set that is in the folder.
@@ -99,7 +99,7 @@ def write_dataset(
         DataError: If the folder holds anything else.
     """
     with locked_folder(out):
-        config = _config(recipe, asked)
+        config = config_of(recipe, demand)
         require_own_folder(out)
         if overwrite:
             clear_own_files(out)
@@ -109,10 +109,12 @@ def write_dataset(
         schema = arrow_schema(column_types(task.extra_columns, renamed=False))
         blocks = Blocks(out, schema)
         blocks.open(config)
-        quota = Quota(asked)
+        quota = Quota(demand, task.cells(recipe.options, recipe.window) if demand.per_cell else ())
         blocks.restore(quota)
         end = task.num_candidates(recipe.options, recipe.window)
-        with tqdm(total=sum(asked.values()), unit="row", disable=None, desc=out.name) as bar:
+        with tqdm(
+            total=sum(demand.splits.values()) or None, unit="row", disable=None, desc=out.name
+        ) as bar:
             bar.update(sum(quota.taken.values()))
             stopped = _fill(recipe, quota, blocks, engine, end, bar)
         message = _message(recipe, quota, stopped)
@@ -120,7 +122,8 @@ def write_dataset(
     return Report(path=out, rows=dict(quota.taken), missing=quota.missing, message=message)
 
 
-def _config(recipe: Recipe, asked: Mapping[str, int]) -> dict[str, Any]:
+def config_of(recipe: Recipe, demand: Demand) -> dict[str, Any]:
+    """Return everything that decides the bytes of a data set, as plain values."""
     task = load_task(recipe.task)
     return {
         "task": recipe.task,
@@ -128,7 +131,7 @@ def _config(recipe: Recipe, asked: Mapping[str, int]) -> dict[str, Any]:
         "vocabulary": {"window": [recipe.window.start, recipe.window.stop]},
         "perturbation": recipe.perturbation,
         "seed": recipe.seed,
-        "asked": {split: asked[split] for split in SPLITS if asked.get(split)},
+        "asked": demand.to_plain(),
         "versions": {
             "symshift": symshift.__version__,
             "stream": task.version,
@@ -266,6 +269,7 @@ def _assemble(
             column_types(load_task(config["task"]).extra_columns, renamed=False).items()
         ),
         "candidates": quota.candidates,
+        "whole_cells": [{"num_symbols": k, "size": size} for k, size in quota.dry_cells],
         "rejects": dict(quota.rejects),
         "missing": quota.missing,
         "stopped": stopped,

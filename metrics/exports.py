@@ -15,7 +15,7 @@ from symshift.metrics.result import SCHEMA_VERSION, Spread
 FIGURES = ("correct", "correct_hard", "exact", "alpha_covariance")
 """The figures that tables show, in order."""
 _FORMULA_STARTS = ("=", "+", "-", "@")
-_BLANK_STARTS = ("\t", "\r", "\n")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
 
 
@@ -82,10 +82,11 @@ def repeated(entry: Entry) -> Spread | None:
 
 
 def _safe(cell: object) -> object:
-    """Return a cell with a quote before what a spreadsheet would take for a formula."""
-    if isinstance(cell, str) and (cell[:1] in _BLANK_STARTS or cell.strip()[:1] in _FORMULA_STARTS):
-        return "'" + cell
-    return "" if cell is None else cell
+    """Return a cell as one line, with a quote before what a spreadsheet would run."""
+    if not isinstance(cell, str):
+        return "" if cell is None else cell
+    line = _CONTROL.sub(" ", cell)
+    return "'" + line if line.lstrip().startswith(_FORMULA_STARTS) else line
 
 
 def as_markdown(title: str, sections: Sequence[Section]) -> str:
@@ -95,7 +96,7 @@ def as_markdown(title: str, sections: Sequence[Section]) -> str:
     for section in sections:
         shown = [n for n in FIGURES if any(n in e.result.estimates for e in section.entries)]
         lines += ["", f"## {_escaped(section.dataset.name)}", ""]
-        lines += [f"{_escaped(section.dataset.description)} {section.dataset.rows} rows.", ""]
+        lines += [f"{_escaped(section.description)} {section.dataset.rows} rows.", ""]
         header = ["rank", "system", "method", "seed", *shown]
         lines += [_row(header), _row(["---"] * len(header))]
         for entry in section.entries:

@@ -26,7 +26,7 @@ class Span:
     text: str
     """The words."""
     kind: str = ""
-    """`system` or `data` for a name; empty for plain words."""
+    """`system` or `data` for a name, `figure` for numbers; empty for plain words."""
 
 
 Sentence = tuple[Span, ...]
@@ -61,9 +61,16 @@ def _headline(contrasts: Sequence[Contrast]) -> Sentence:
         spans += (*_names(kept), Span(f" never {verb} that much. "))
     if weak:
         verb = "is" if len(weak) == 1 else "are"
-        text = f" {verb} not clearly better than a trivial answer even within training."
+        text = f" {verb} not clearly better than a trivial answer even within training. "
         spans += (*_names(weak), Span(text))
-    return tuple(spans)
+    num_seeds = max(c.figure.num_seeds for c in contrasts)
+    if num_seeds > 1:
+        text = (
+            f"Figures are means over up to {num_seeds} training seeds, intervals cover all of them."
+        )
+        spans.append(Span(text))
+    last = spans.pop()
+    return (*spans, Span(last.text.rstrip(), last.kind))
 
 
 def _is_lost(contrast: Contrast) -> bool:
@@ -72,14 +79,16 @@ def _is_lost(contrast: Contrast) -> bool:
 
 def _of_test(contrasts: Sequence[Contrast]) -> Sentence:
     """Say what each method does in one test, against what it does within training."""
-    spans = [Span("On "), _data(contrasts[0].section), Span(" ")]
+    spans = [Span("On "), _data(contrasts[0].section)]
+    spans += (Span(", against "), _data(contrasts[0].reference_section), Span(": "))
     for change, verb in (("lower", "falls"), ("higher", "rises")):
         for contrast in [c for c in contrasts if c.figure.change == change][:MAX_NAMES]:
-            text = f" {verb} from {interval(contrast.reference)} to {interval(contrast.figure)}; "
-            spans += (Span(contrast.method, "system"), Span(text))
+            spans += (Span(contrast.method, "system"), Span(f" {verb} from "))
+            spans += (_interval(contrast.reference), Span(" to "), _interval(contrast.figure))
+            spans.append(Span("; "))
     same = [c for c in contrasts if c.figure.change == "same"]
     for contrast in same[:MAX_NAMES]:
-        values = f" ({contrast.reference.value:.2f}, here {contrast.figure.value:.2f})"
+        values = f" ({contrast.reference.value:.2f} to {contrast.figure.value:.2f})"
         spans += (Span(contrast.method, "system"), Span(values), Span(" and "))
     if same:
         verb = "shows" if len(same) == 1 else "show"
@@ -122,7 +131,7 @@ def _about_trivial(sections: Iterable[Section]) -> list[Sentence]:
     if highest is None or highest[0] < NOTABLE_TRIVIAL:
         return []
     value, name, section = highest
-    text = f": {trivial_label(name)} is right for {value:.0%} of the rows on "
+    text = f": {trivial_label(name)} is right for {100 * value:.0f} % of the rows on "
     end = ". So each table also counts the hard rows alone, those that no shortcut solves."
     start = Span("Some problems can be solved without reading them")
     return [(start, Span(text), _data(section), Span(end))]
@@ -133,10 +142,8 @@ def trivial_label(name: str) -> str:
     return TRIVIAL_LABELS.get(name, name)
 
 
-def interval(figure: Figure) -> str:
-    """Return a figure as `0.83 [0.80, 0.86]`."""
-    seeds = f" over {figure.num_seeds} seeds" if figure.num_seeds > 1 else ""
-    return f"{figure.value:.2f} [{figure.low:.2f}, {figure.high:.2f}]{seeds}"
+def _interval(figure: Figure) -> Span:
+    return Span(f"{figure.value:.2f} [{figure.low:.2f}, {figure.high:.2f}]", "figure")
 
 
 def _data(section: Section) -> Span:

@@ -3,6 +3,7 @@
 Their order claims no more than the intervals allow.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from symshift.metrics.result import DatasetInfo, Result, Spread, System
 
 REGIMES = ("seen", "", "unseen-query", "some-unseen", "all-unseen", "more-symbols")
 """Regimes in the order in which they are shown: from what training covered to what it did not."""
+_NOT_TELLING = ("device", "dtype", "batch_size")
 TRIVIAL_PREFIX = "trivial:"
 
 
@@ -55,6 +57,13 @@ class Section:
     """What trivial answers achieve on these rows, by name; "" is the best single one."""
 
     @property
+    def description(self) -> str:
+        """What is said of the data set, as a sentence."""
+        text = self.dataset.description.strip()
+        stop = "" if text.endswith((".", "!", "?")) or not text else "."
+        return text[:1].upper() + text[1:] + stop
+
+    @property
     def num_symbols(self) -> tuple[int, int] | None:
         """The least and greatest number of symbols, where rows say it."""
         return self._range("num_symbols")
@@ -71,8 +80,8 @@ class Section:
 
 def kind_of(system: System) -> tuple[str, ...]:
     """Return what systems that differ only in their seeds share."""
-    options = repr(sorted((key, repr(value)) for key, value in system.settings.items()))
-    return system.name, system.method, options
+    telling = {k: v for k, v in system.settings.items() if k not in _NOT_TELLING}
+    return system.name, system.method, json.dumps(telling, sort_keys=True)
 
 
 def sections_of(results: Iterable[Result]) -> list[Section]:
@@ -89,13 +98,15 @@ def sections_of(results: Iterable[Result]) -> list[Section]:
 def _section_order(section: Section) -> tuple[object, ...]:
     data = section.dataset
     regime = REGIMES.index(data.regime) if data.regime in REGIMES else len(REGIMES)
-    return data.task, regime, data.regime, *natural_key(data.name), data.fingerprint, data.split
+    # A renamed set comes after the one it renames, which is the reference of its regime.
+    place = (regime, data.regime, data.max_renamings or 0, natural_key(data.name))
+    return data.task, *place, data.fingerprint, data.split
 
 
-def natural_key(text: str) -> tuple[tuple[int, str], ...]:
+def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     """Return a sort key in which "8 symbols" comes before "12 symbols"."""
     parts = re.findall(r"[0-9]{1,18}|[^0-9]+", text)
-    return tuple((int(p), "") if p.isdecimal() else (-1, p) for p in parts)
+    return tuple((0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts)
 
 
 def _section(results: Sequence[Result]) -> Section:

@@ -59,8 +59,10 @@ class Contrast:
     """The data set."""
     figure: Figure
     """What the method does there."""
+    reference_section: Section
+    """The reference: a data set that training covered."""
     reference: Figure
-    """What it does where names were seen."""
+    """What the method does there."""
     has_learned: bool
     """Whether the reference is above every trivial answer."""
 
@@ -97,7 +99,7 @@ def _label(kind: tuple[str, ...], kinds: Sequence[tuple[str, ...]]) -> str:
     name, method, options = kind
     if sum(other[0] == name for other in kinds) == 1:
         return name
-    return f"{name} ({', '.join(filter(None, (method, options.strip('[]'))))})"
+    return f"{name} ({', '.join(filter(None, (method, options.strip('{}'))))})"
 
 
 def _order(row: tuple[str, tuple[Figure | None, ...]]) -> tuple[float, str]:
@@ -153,6 +155,7 @@ def contrasts_of(overviews: Sequence[Overview]) -> list[Contrast]:
                             method=method,
                             section=section,
                             figure=figure,
+                            reference_section=overview.sections[0],
                             reference=reference,
                             has_learned=is_learned,
                         )

@@ -16,10 +16,10 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from symshift.data.errors import DataError
+from symshift.data.lines import Line, lines_of
 
 BATCH_RECORDS = 65_536
 MAX_BATCH_CHARACTERS = 1 << 26
-MAX_LINE_BYTES = 1 << 26
 MAX_PROBLEMS_SHOWN = 10
 SCHEMA = pa.schema(
     [
@@ -170,18 +170,12 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _lines(stream: BinaryIO, problems: Problems) -> Iterator[tuple[int, str]]:
-    # Split at line feeds alone: str.splitlines would also cut at U+2028 inside a string.
-    number = 0
-    while raw := stream.readline(MAX_LINE_BYTES):
-        number += 1
-        if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
-            problems.add(number, f"longer than {MAX_LINE_BYTES} bytes")
-            return
-        try:
-            yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            problems.add(number, f"not UTF-8 at byte {error.start}")
+def _lines(stream: BinaryIO, problems: Problems) -> Iterator[Line]:
+    for line in lines_of(stream):
+        if line.problem:
+            problems.add(line.number, line.problem)
+        else:
+            yield line
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -205,16 +199,16 @@ def _json_record(line: int, text: str, decode: json.JSONDecoder) -> Record:
 
 def _json_records(stream: BinaryIO, problems: Problems) -> Iterator[Record]:
     decode = json.JSONDecoder(object_pairs_hook=_unique_keys)
-    for line, text in _lines(stream, problems):
-        if text.strip():
+    for line in _lines(stream, problems):
+        if line.text.strip():
             try:
-                yield _json_record(line, text, decode)
+                yield _json_record(line.number, line.text, decode)
             except ValueError as error:
-                problems.add(line, str(error))
+                problems.add(line.number, str(error))
 
 
 def _csv_records(stream: BinaryIO, problems: Problems) -> Iterator[Record]:
-    reader = csv.reader((text for _, text in _lines(stream, problems)), strict=True)
+    reader = csv.reader((line.text + "\n" for line in _lines(stream, problems)), strict=True)
     try:
         header = next(reader, [])
         if not {"id", "prediction"} <= set(header) or len(set(header)) < len(header):

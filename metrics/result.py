@@ -19,6 +19,7 @@ from symshift.metrics.accuracy import Cell
 from symshift.metrics.alpha_covariance import AlphaSummary
 
 SCHEMA_VERSION = 1
+MAX_DEPTH = 20
 T = TypeVar("T")
 
 
@@ -38,6 +39,8 @@ class System:
     """The seed of the random table that was used for these predictions."""
     command: str = ""
     """The command that made the predictions."""
+    trained_on: Mapping[str, Any] = field(default_factory=dict)
+    """The data set that it was trained on: its name and fingerprint."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Anything else that it says of itself, such as the method's options or the device."""
     predictions_sha256: tuple[str, ...] = ()
@@ -202,18 +205,20 @@ def _record(value: Any, kind: Any, where: str) -> Any:
         raise ValueError(f"{where}: {error}") from error
 
 
-def require_finite(value: Any, where: str) -> Any:
-    """Return a JSON value if every number in it is finite.
+def require_finite(value: Any, where: str, max_depth: int = MAX_DEPTH) -> Any:
+    """Return a JSON value if every number in it is finite and it is not nested deeply.
 
     Raises:
-        ValueError: If one is not; the message names its place.
+        ValueError: If not; the message names the place.
     """
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{where} is {value}, no finite number")
+    if max_depth < 0:
+        raise ValueError(f"{where:.60} is nested more than {MAX_DEPTH} deep")
     if isinstance(value, dict):
         for key, item in value.items():
-            require_finite(item, f"{where}.{key}")
+            require_finite(item, f"{where}.{key}", max_depth - 1)
     elif isinstance(value, list):
         for at, item in enumerate(value):
-            require_finite(item, f"{where}[{at}]")
+            require_finite(item, f"{where}[{at}]", max_depth - 1)
     return value

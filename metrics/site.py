@@ -25,7 +25,7 @@ from symshift.metrics.exports import FIGURES, as_csv, as_json, as_markdown, repe
 from symshift.metrics.findings import findings_of, trivial_label
 from symshift.metrics.leaderboard import Entry, Section, sections_of
 from symshift.metrics.overview import overviews_of
-from symshift.metrics.result import Result
+from symshift.metrics.result import Result, System
 
 HEADINGS = {
     "correct": "Correct",
@@ -171,6 +171,7 @@ def _row(entry: Entry) -> Mapping[str, Any]:
     return {
         "entry": entry,
         "system": result.system,
+        "about": list(_about(result.system)),
         "estimates": result.estimates,
         "seeds": entry.over_seeds,
         "repeats": repeated(entry),
@@ -178,6 +179,19 @@ def _row(entry: Entry) -> Mapping[str, Any]:
         "num_foreign": result.num_foreign,
         "facts": list(_facts(result)),
     }
+
+
+def _about(system: System) -> Iterable[str]:
+    """Yield what is said under a system's name."""
+    if system.method and system.method != system.name:
+        yield system.method
+    total = system.parameters
+    if isinstance(total, Mapping):
+        total = total.get("trained")
+    if type(total) is int:
+        yield f"{_count(total)} parameters"
+    if system.seed is not None:
+        yield f"training seed {system.seed}"
 
 
 def _facts(result: Result) -> Iterable[tuple[str, str]]:

@@ -50,6 +50,9 @@ def score_files(
     num_rows = dataset.num_rows(split)
     systems = [read_system(path, name) for path in paths]
     _require_one_system(paths, systems)
+    trained_on = systems[0].trained_on.get("fingerprint")
+    if not regime and trained_on is not None and trained_on == dataset.fingerprint:
+        regime = "seen"
     renamed_from = dataset.manifest.get("renamed_from", {})
     info = DatasetInfo(
         name=title or dataset.name,

@@ -8,7 +8,7 @@ from symshift.data.errors import DataError
 from symshift.data.files import read_json, sha256_of
 from symshift.metrics.result import System, require_finite
 
-_SETTINGS = ("options", "checkpoint", "device", "dtype", "beam", "batch", "redraw_unseen")
+_SETTINGS = ("options", "checkpoint", "device", "dtype", "beam", "batch_size")
 
 
 def read_system(predictions: Path, name: str | None = None) -> System:
@@ -32,7 +32,7 @@ def read_system(predictions: Path, name: str | None = None) -> System:
         require_finite(meta, "meta")
     except ValueError as error:
         raise DataError(f"{meta_path}: {error}") from error
-    for key, kind in (("name", str), ("method", str), ("command", str)):
+    for key, kind in (("name", str), ("method", str), ("command", str), ("trained_on", dict)):
         _check(meta_path, meta, key, kind)
     for key in ("seed", "table_seed"):
         _check(meta_path, meta, key, int)
@@ -43,6 +43,7 @@ def read_system(predictions: Path, name: str | None = None) -> System:
         seed=meta.get("seed"),
         table_seed=meta.get("table_seed"),
         command=meta.get("command") or "",
+        trained_on=meta.get("trained_on") or {},
         settings={key: meta[key] for key in _SETTINGS if meta.get(key) is not None},
         predictions_sha256=checksum,
     )

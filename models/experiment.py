@@ -33,13 +33,10 @@ from typing import Any
 
 from symshift.data.catalogue import shipped_toml
 from symshift.data.errors import DataError, UsageError, unknown_name
-from symshift.data.options import option_names
-from symshift.data.plugins import load_task
+from symshift.generators.generation import plan, with_preset
 
 SHOWN = ("title", "description", "regime")
 """What a page says of a data set."""
-ROWS = ("train", "validation", "test")
-_RECIPE = ("symbols", "names", "perturb", "seed")
 _RENAMING = ("rename", "into", "max_renamings")
 
 
@@ -96,14 +93,19 @@ class Experiment:
 def _check_wish(wish: Mapping[str, Any], where: str, data: Mapping[str, Any]) -> None:
     """Refuse a data set that says something unknown."""
     if "rename" in wish:
+        _require_known(wish, (*_RENAMING, *SHOWN), where)
         if wish["rename"] not in data:
             raise unknown_name(f"data set to rename in {where}", wish["rename"], data)
-        known: tuple[str, ...] = _RENAMING
     elif "task" in wish:
-        known = ("task", *ROWS, *_RECIPE, *option_names(load_task(wish["task"]).options))
+        plan(wish["task"], drawn(wish))
     else:
         raise UsageError(f"{where}: give a task, or a data set to rename")
-    _require_known(wish, (*known, *SHOWN), where)
+
+
+def drawn(wish: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is asked of the generator, on top of the preset where one is named."""
+    own = {k: v for k, v in wish.items() if k not in ("task", "preset", *SHOWN)}
+    return with_preset(wish.get("preset"), wish["task"], own)
 
 
 def load_experiment(name_or_path: str) -> Experiment:

@@ -13,17 +13,16 @@ from typing import Any
 from symshift.data.dataset import Dataset, open_dataset
 from symshift.data.errors import SymshiftError
 from symshift.data.files import locked_folder, read_json
-from symshift.data.options import option_names
 from symshift.data.plugins import load_task
 from symshift.data.vocabulary import Window
+from symshift.generators import writer
 from symshift.generators.generation import generate_dataset
 from symshift.generators.renaming import write_renamed
-from symshift.generators import writer
 from symshift.metrics.result import Result
 from symshift.metrics.scoring import write_result
 from symshift.metrics.site import write_site
 from symshift.metrics.submission import score_files
-from symshift.models.experiment import ROWS, SHOWN, Experiment, Group
+from symshift.models.experiment import SHOWN, Experiment, Group, drawn
 from symshift.models.prediction import meta_path, predict
 from symshift.models.training import train
 
@@ -88,17 +87,7 @@ def _rename(wish: Mapping[str, Any], folder: Path, out: Path) -> writer.Report:
 
 
 def _generate(wish: Mapping[str, Any], folder: Path) -> writer.Report:
-    options = option_names(load_task(wish["task"]).options)
-    return generate_dataset(
-        wish["task"],
-        folder,
-        rows={split: wish[split] for split in ROWS if split in wish},
-        symbols=wish.get("symbols"),
-        names=Window.parse(wish["names"]) if "names" in wish else None,
-        options={key: wish[key] for key in options if key in wish},
-        perturbation=wish.get("perturb", "none"),
-        seed=wish.get("seed", 0),
-    )
+    return generate_dataset(wish["task"], folder, drawn(wish))
 
 
 def _runs(name: str, group: Group, out: Path, device: str) -> Iterator["_Run"]:

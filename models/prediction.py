@@ -92,7 +92,7 @@ def predict(
         "trained_on": dict(config.dataset),
         "dataset": {"name": dataset.name, "fingerprint": dataset.fingerprint, "split": split},
         "beam": beam,
-        "batch_size": batch_size,
+        "batch": batch_size,
         "device": where.type,
         "dtype": str(dtype).removeprefix("torch."),
         "command": command,

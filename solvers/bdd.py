@@ -10,13 +10,16 @@ from itertools import accumulate
 
 from symshift.solvers.budget import Budget
 
+PRODUCT_STEPS = 4
+"""What a product costs of a budget: about the time and memory of as many steps of a search."""
+
 
 class DecisionDiagrams:
     """An algebra of Boolean functions over a fixed list of symbols.
 
     Args:
         symbols: The symbols, in the order in which diagrams test them.
-        budget: Pays a step for each product of two nodes.
+        budget: Pays PRODUCT_STEPS for each product of two nodes.
     """
 
     __slots__ = ("_budget", "_high", "_level", "_low", "_place", "_products", "_symbols", "_unique")
@@ -48,19 +51,21 @@ class DecisionDiagrams:
         Raises:
             BudgetExceeded: If the budget is spent.
         """
-        products = self._products
+        result = 0
         todo = [(f, g) if f < g else (g, f)]
         while todo:
             pair = todo[-1]
-            if (result := self._product(*pair)) is None:
-                level, *halves = self._halves(*pair)
-                low, high = (self._product(*half) for half in halves)
-                if low is None or high is None:
-                    todo += (half for half in halves if self._product(*half) is None)
-                    continue
-                self._budget.spend()
-                products[pair] = result = self._node(level, low, high)
-            todo.pop()
+            if (known := self._product(*pair)) is not None:
+                result = known
+                todo.pop()
+                continue
+            level, *halves = self._halves(*pair)
+            low, high = (self._product(*half) for half in halves)
+            if low is None or high is None:
+                todo += (half for half in halves if self._product(*half) is None)
+                continue
+            self._budget.spend(PRODUCT_STEPS)
+            self._products[pair] = self._node(level, low, high)
         return result
 
     def disj(self, f: int, g: int) -> int:

@@ -10,9 +10,9 @@ import ctypes
 
 from symshift.solvers.cxx import Address, function
 
-NUM_NODES = 8_000
+NUM_NODES = 4_000
 """Nodes of a fresh table: few, since each collection sweeps over all of them."""
-NUM_VARIABLES = 512
+NUM_VARIABLES = 256
 """Variables of a fresh table."""
 CACHE_SIZE = 256
 """Entries of each cache of a fresh table."""
@@ -53,36 +53,38 @@ class NodeTable:
         self._hook = _HOOK(self._resized)
         self._now = _Statistics()
         self._now_at = ctypes.addressof(self._now)
-        self.num_extra = 0
-        """Variables beyond NUM_VARIABLES, which the caller has to reserve first."""
+        self._num_extra = 0  # variables beyond NUM_VARIABLES
 
     def refresh(self) -> None:
         """Bring the table to its initial state; no BDD may be in use."""
         if not self.is_running():
             self._open()
-            return
-        self._read(self._now_at)
-        now = self._now
-        if (
-            now.num_nodes != NUM_NODES + 2 * self.num_extra
-            or now.num_variables != NUM_VARIABLES + self.num_extra
-        ):
+        elif self.has_more_variables() or self._now.num_nodes != NUM_NODES + 2 * self._num_extra:
             # BuDDy's bdd_support keeps the size of a buffer that bdd_done has freed, and
             # allocates it anew only for more variables than ever before: hence the extra ones.
-            self.num_extra = now.num_variables + 1 - NUM_VARIABLES
+            self._num_extra = self._now.num_variables + 1 - NUM_VARIABLES
             self._done()
             self._open()
         else:
             self._collect()
 
+    def has_more_variables(self) -> bool:
+        """Tell whether variables were added since `refresh`.
+
+        Their nodes then lie between others, where an earlier addition would not have put them:
+        whoever needs a pure answer has to ask again, after the next `refresh`.
+        """
+        self._read(self._now_at)
+        return bool(self._now.num_variables != NUM_VARIABLES + self._num_extra)
+
     def _open(self) -> None:
         # Each variable takes two nodes for good: with as many more, the free ones stay equal.
-        self._init(NUM_NODES + 2 * self.num_extra, CACHE_SIZE)
+        self._init(NUM_NODES + 2 * self._num_extra, CACHE_SIZE)
         self._on_collection(None)
         self._on_resize(self._hook)
         self._set_max_increase(NUM_NODES)
-        self._set_num_variables(NUM_VARIABLES + self.num_extra)
+        self._set_num_variables(NUM_VARIABLES + self._num_extra)
 
     def _resized(self, old: int, new: int) -> None:
         # The table grows by this much next: it doubles, the extra nodes set apart.
-        self._set_max_increase(new - 2 * self.num_extra)
+        self._set_max_increase(new - 2 * self._num_extra)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
 from symshift.data.formula import UNARY, Formula
-from symshift.solvers.boolean import Algebra
+from symshift.solvers.algebra import Algebra
 from symshift.solvers.budget import Budget
 from symshift.solvers.positions import Bounds, Positions
 
@@ -34,7 +34,8 @@ class Kind(IntEnum):
     """The second operand holds up to where both do, or for ever: a negated UNTIL."""
 
 
-_DUAL = {Kind.AND: Kind.OR, Kind.UNTIL: Kind.RELEASE}
+LEAF, AND, OR, NEXT, UNTIL, RELEASE = Kind
+_DUAL = {AND: OR, UNTIL: RELEASE}
 
 
 class Closure:
@@ -57,7 +58,8 @@ class Closure:
         for position, label in enumerate(labels):
             self._labels[label] = self._labels.get(label, 0) | positions.bit(position)
         self._known: dict[tuple[Kind, int, int], int] = {}
-        self.kind = [Kind.LEAF, Kind.LEAF]
+        self._node_cost = 1 + (positions.num >> 8)
+        self.kind = [LEAF, LEAF]
         """What each element says."""
         self.first = [algebra.zero, algebra.one]
         """The first operand of each element; of a leaf, its function."""
@@ -74,14 +76,17 @@ class Closure:
         self.up = [0, positions.all]
         """Where each element holds in some word, or might."""
 
+    @property
+    def num_elements(self) -> int:
+        """How many elements there are, each negation counted."""
+        return len(self.kind)
+
     def leaf(self, function: int) -> int:
         """Return the element of a Boolean function."""
         opposite = self._algebra.negate(function)
         if opposite < function:
             return self.leaf(opposite) ^ 1
-        return self._element(
-            Kind.LEAF, function, opposite, self._leaf_bounds(function, opposite)
-        )
+        return self._element(LEAF, function, opposite, self._leaf_bounds(function, opposite))
 
     def conj(self, x: int, y: int) -> int:
         """Return the element of a conjunction."""
@@ -92,10 +97,10 @@ class Closure:
             return FALSE
         if x in (TRUE, y):
             return y
-        if self.kind[x] == self.kind[y] == Kind.LEAF:
+        if self.kind[x] == self.kind[y] == LEAF:
             return self.leaf(self._algebra.conj(self.first[x], self.first[y]))
         bounds = self.low[x] & self.low[y], self.up[x] & self.up[y]
-        return self._element(Kind.AND, x, y, bounds)
+        return self._element(AND, x, y, bounds)
 
     def disj(self, x: int, y: int) -> int:
         """Return the element of a disjunction."""
@@ -104,7 +109,7 @@ class Closure:
     def next(self, x: int) -> int:
         """Return the element of X."""
         before = self._positions.before
-        return self._element(Kind.NEXT, x, x, (before(self.low[x]), before(self.up[x])))
+        return self._element(NEXT, x, x, (before(self.low[x]), before(self.up[x])))
 
     def until(self, x: int, y: int) -> int:
         """Return the element of U."""
@@ -114,7 +119,7 @@ class Closure:
             x = TRUE
         until = self._positions.until
         bounds = until(self.low[x], self.low[y]), until(self.up[x], self.up[y])
-        return self._element(Kind.UNTIL, x, y, bounds)
+        return self._element(UNTIL, x, y, bounds)
 
     def release(self, x: int, y: int) -> int:
         """Return the element of R."""
@@ -141,16 +146,16 @@ class Closure:
             return FALSE
         key = (kind, first, second)
         if (known := self._known.get(key)) is None:
-            self._budget.spend()
+            self._budget.spend(self._node_cost)
             known = self._known[key] = len(self.kind)
             self.kind += (kind, _DUAL.get(kind, kind))
             self.low += (low, every ^ up)
             self.up += (up, every ^ low)
             # The operands of a leaf are its function and the opposite.
-            flip = kind is not Kind.LEAF
+            flip = kind is not LEAF
             self.first += (first, first ^ 1 if flip else second)
             self.second += (second, second ^ 1 if flip else first)
-            until = kind is Kind.UNTIL
+            until = kind is UNTIL
             self.delays += (until, until)
             self.goal += (second, first ^ 1) if until else (first, first ^ 1)
             self.rest += (first, TRUE) if until else (second, second ^ 1)

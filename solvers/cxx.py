@@ -6,6 +6,7 @@ that is passed by value goes in by address.
 """
 
 import ctypes
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -53,11 +54,13 @@ def text_of(content: str) -> tuple[Text, Any]:
 class Shared(ctypes.Structure):
     """A std::shared_ptr: the object, and the block with its counts (none: not owned)."""
 
+    object: int | None
+    block: int | None
     _fields_ = (("object", Address), ("block", Address))
 
     def release(self) -> None:
         """Give up the reference, as the destructor does in a program with one thread."""
-        block: int | None = self.block
+        block = self.block
         self.block = self.object = None
         if not block:
             return
@@ -71,16 +74,14 @@ class Shared(ctypes.Structure):
                 call_virtual(block, 3)
 
 
-_METHOD = ctypes.CFUNCTYPE(None, Address)
+_method = functools.cache(ctypes.CFUNCTYPE(None, Address))
 
 
 def call_virtual(object_at: int, slot: int) -> None:
     """Call a virtual method without arguments by its place in the table."""
     table = Address.from_address(object_at).value
     assert table is not None
-    method = Address.from_address(table + slot * ctypes.sizeof(Address)).value
-    assert method is not None
-    _METHOD(method)(object_at)
+    _method(Address.from_address(table + slot * ctypes.sizeof(Address)).value)(object_at)
 
 
 class StandardLibrary:

@@ -71,7 +71,7 @@ class Search:
     def _follow(self, number: int, way: Branch) -> bool:
         """Go along an edge; True if an accepting component is closed by it."""
         marks, function = self._marks & ~way.put_off, way.function
-        state = (self._expansion.successor(self._states[number][0]), way.later)
+        state = self._expansion.successor(self._states[number], way)
         target = self._numbers.get(state)
         if target is None:
             if self._is_hopeless(state):
@@ -89,6 +89,7 @@ class Search:
         number = len(self._states)
         if number == self._max_states:
             raise BudgetExceeded(f"more than {self._max_states} states")
+        self._budget.spend(self._expansion.keep)
         self._numbers[state] = number
         self._states.append(state)
         self._edges.append([])
@@ -122,9 +123,15 @@ class Search:
         self._budget.spend(len(known) >> 4)
         return any(fewer & ~elements == 0 for fewer in known)
 
-    def reading(self) -> Run:
-        """Return the word that was found, after `run` has returned True."""
-        path = [(self._states[n][0], self._edges[n][-1][0]) for n, _ in self._ways if self._edges[n]]
+    def found(self) -> Run:
+        """Return the word that was found, after `run` has returned True.
+
+        Raises:
+            BudgetExceeded: If it is too long.
+        """
+        path = [
+            (self._states[n][0], self._edges[n][-1][0]) for n, _ in self._ways if self._edges[n]
+        ]
         if not self._states[self._ways[-1][0]][1]:
             return Run(tuple(path), ())
         first = self._roots[-1][0]
@@ -148,6 +155,7 @@ class Search:
         queue = deque([here])
         while True:
             source = queue.popleft()
+            self._budget.spend(len(self._edges[source]))
             for edge in self._edges[source]:
                 _, target, marks = edge
                 if target < first or self._numbers[self._states[target]] < 0:

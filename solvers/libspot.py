@@ -11,13 +11,12 @@ fresh dictionary of BDD variables, a fresh table of BDD nodes. Then no answer ca
 asked before.
 """
 
-import contextlib
 import ctypes
 import functools
 import importlib.metadata
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from symshift.data import formula as formulas
 from symshift.data import trace as traces
@@ -27,12 +26,12 @@ from symshift.data.trace import Trace
 from symshift.solvers.buddy import NodeTable
 from symshift.solvers.cxx import STRING, Address, Shared, StandardLibrary, function, text_of
 from symshift.solvers.fnode import FormulaStore
-from symshift.solvers.spot import MAX_STATES, SolverLimit, check_size
+from symshift.solvers.spot import EDGES_PER_STATE, MAX_STATES, SolverLimit, check_size
+
+T = TypeVar("T")
 
 TESTED_VERSIONS = ("2.16",)
 """The versions of Spot whose layouts this module was tested with."""
-EDGES_PER_STATE = 16
-"""A translation may have this many edges for each state that it may have."""
 
 _DICTIONARY_BYTES = 4096  # sizeof(spot::bdd_dict) is under 300
 _TRANSLATE = (
@@ -113,13 +112,9 @@ class LibSpot:
         def bind(symbol: str, result: Any, *arguments: Any) -> Any:
             return function(self.library, symbol, result, *arguments)
 
-        number, flag = ctypes.c_int, ctypes.c_bool
-        reserve = "_ZN4spot8bdd_dict28register_anonymous_variablesEiPKv"
-        unreserve = "_ZN4spot8bdd_dict27unregister_all_my_variablesEPKv"
+        flag = ctypes.c_bool
         self._open_dictionary = bind("_ZN4spot8bdd_dictC1Ev", None, Address)
         self._close_dictionary = bind("_ZN4spot8bdd_dictD1Ev", None, Address)
-        self._reserve = bind(reserve, number, Address, number, Address)
-        self._unreserve = bind(unreserve, None, Address, Address)
         # (result, formula, dictionary, exprop, symb_merge, branching_postponement,
         #  fair_loop_approx, unobs, simplifier, unambiguous, aborter, label_with_ltl,
         #  force_obligation); without exprop no state tries all 2^n valuations.
@@ -141,8 +136,8 @@ class LibSpot:
 
     def witness(self, formula: Formula, max_states: int = MAX_STATES) -> Trace | None:
         """Return a lasso that satisfies the formula, or None: see `spot.Spot.witness`."""
-        check_size(formula)
-        with self._question(), self._automaton(formula, max_states) as automaton:
+
+        def read(automaton: Shared) -> Trace | None:
             word = Shared()
             self._accepting_word(ctypes.addressof(word), automaton.object)
             if not word.object:
@@ -150,56 +145,54 @@ class LibSpot:
             self._simplify(word.object)
             text = self._standard.printed(lambda stream: self._print(stream, word.object))
             word.release()
-        return traces.parse(text)
+            return traces.parse(text)
+
+        return self._ask(formula, max_states, read)
 
     def holds(self, formula: Formula, trace: Trace, max_states: int = MAX_STATES) -> bool:
         """Tell whether every word of a trace satisfies the formula: see `spot.Spot.holds`."""
-        for part in (formula, *trace.steps):
-            check_size(part)
+        for step in trace.steps:
+            check_size(step)
         # Names that Spot's grammar cannot take for a keyword.
         symbols = formulas.symbols_of((*formula, *trace.symbols()))
         names = {symbol: f"p{at}" for at, symbol in enumerate(symbols)}
-        negated = Formula(("!", *formulas.rename(formula, names)))
         text, _memory = text_of(traces.show(trace.renamed(names)))
-        with self._question(), self._automaton(negated, max_states) as automaton:
+
+        def read(bad: Shared) -> bool:
             word, words = Shared(), Shared()
             self._parse_word(ctypes.addressof(word), ctypes.addressof(text), self._dictionary_at)
             self._as_automaton(ctypes.addressof(words), word.object)
-            good = not self._is_empty(words.object) and not self._intersects(
-                automaton.object, ctypes.addressof(words)
-            )
+            empty = self._is_empty(words.object)
+            good = not empty and not self._intersects(bad.object, ctypes.addressof(words))
             words.release()
             word.release()
-        return good
+            return good
+
+        return self._ask(Formula(("!", *formulas.rename(formula, names))), max_states, read)
 
     def equivalent(self, first: Formula, second: Formula, max_states: int = MAX_STATES) -> bool:
         """Tell whether two formulas have the same words: see `spot.Spot.equivalent`."""
         difference = Formula(("xor", *first, *second))
-        check_size(difference)
-        with self._question(), self._automaton(difference, max_states) as automaton:
-            return bool(self._is_empty(automaton.object))
+        return self._ask(difference, max_states, lambda found: bool(self._is_empty(found.object)))
 
-    @contextlib.contextmanager
-    def _question(self) -> Iterator[None]:
-        self.formulas.refresh()
-        self._table.refresh()
-        at, num_extra = ctypes.addressof(self._memory), self._table.num_extra
-        self._open_dictionary(at)
-        if num_extra:
-            self._reserve(at, num_extra, at)
-        try:
-            yield
-        finally:
-            if num_extra:
-                self._unreserve(at, at)
-            self._close_dictionary(at)
+    def _ask(self, formula: Formula, max_states: int, read: Callable[[Shared], T]) -> T:
+        """Read an answer off a formula's automaton."""
+        check_size(formula)
+        while True:
+            self.formulas.refresh()
+            self._table.refresh()
+            self._open_dictionary(ctypes.addressof(self._memory))
+            try:
+                answer = self._translated(formula, max_states, read)
+            finally:
+                self._close_dictionary(ctypes.addressof(self._memory))
+            if not self._table.has_more_variables():
+                return answer
 
-    @contextlib.contextmanager
-    def _automaton(self, formula: Formula, max_states: int) -> Iterator[Shared]:
+    def _translated(self, formula: Formula, max_states: int, read: Callable[[Shared], T]) -> T:
         root = self.formulas.build(formula)
-        node = Address(root)
+        node, automaton = Address(root), Shared()
         limit = _Limit(max_states, EDGES_PER_STATE * max_states, False)
-        automaton = Shared()
         self._translate(
             ctypes.addressof(automaton), ctypes.addressof(node), self._dictionary_at,
             False, True, False, False, None, None, False, ctypes.addressof(limit), False, False,
@@ -207,7 +200,7 @@ class LibSpot:
         try:
             if not automaton.object:
                 raise SolverLimit(f"the automaton has more than {max_states} states")
-            yield automaton
+            return read(automaton)
         finally:
             automaton.release()
             self.formulas.drop(root)

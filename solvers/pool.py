@@ -193,7 +193,7 @@ class WorkerPool:
             yield pool
         finally:
             with _interrupts_held():
-                pool.stop()
+                pool.stop()  # type: ignore[no-untyped-call]
                 pool.join()
 
 
@@ -210,6 +210,9 @@ def _interrupts_held() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # once it runs: when it starts, it lets SIGINT through
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

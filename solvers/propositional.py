@@ -21,7 +21,7 @@ SymPy's `satisfiable` is asked, with clauses built from the tokens (Tseitin 1968
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from symshift.data.formula import BINARY, Formula, symbols_of
+from symshift.data.formula import BINARY, Formula, is_boolean, symbols_of
 
 MAX_TABLE_SYMBOLS = 20
 Clause = tuple[int, ...]
@@ -36,7 +36,12 @@ def minimal_assignment(formula: Formula) -> dict[str, bool] | None:
 
     Returns:
         The assignment that the rule gives. It is empty for a tautology.
+
+    Raises:
+        ValueError: If the formula has a temporal operator.
     """
+    if not is_boolean(formula):
+        raise ValueError(f"{formula!r} has a temporal operator")
     symbols = symbols_of(formula)
     if len(symbols) <= MAX_TABLE_SYMBOLS:
         return _by_table(formula, symbols)
@@ -76,8 +81,8 @@ def _table(formula: Formula, symbols: Sequence[str]) -> int:
     values["0"], values["1"] = 0, full
     stack: list[int] = []
     for token in reversed(formula):
-        if token in values:
-            stack.append(values[token])
+        if (value := values.get(token)) is not None:
+            stack.append(value)
             continue
         left = stack.pop()
         if token == "!":
@@ -89,8 +94,7 @@ def _table(formula: Formula, symbols: Sequence[str]) -> int:
         elif token == "xor":
             stack[-1] ^= left
         else:
-            assert token in ("->", "<->"), f"{token!r} is no operator of propositional logic"
-            stack[-1] = full ^ left | stack[-1] if token == "->" else full ^ left ^ stack[-1]
+            stack[-1] = full ^ left ^ stack[-1] if token == "<->" else full ^ left | stack[-1]
     return stack[0]
 
 
@@ -127,7 +131,11 @@ def _by_search(formula: Formula, symbols: Sequence[str]) -> dict[str, bool] | No
         rest = [other for other in kept if other != literal]
         if search.model([-search.root, *rest]) is None:
             kept = rest
-    return {name: n in kept for name, n in zip(symbols, numbers, strict=True) if {n, -n} & {*kept}}
+    return {
+        name: literal > 0
+        for name, literal in zip(symbols, first[1:], strict=True)
+        if literal in kept
+    }
 
 
 class _Search:
@@ -179,7 +187,6 @@ class _Search:
             return self._either(-left, right)
         if operator == "xor":
             return self._unequal(left, right)
-        assert operator == "<->", f"{operator!r} is no operator of propositional logic"
         return -self._unequal(left, right)
 
     def _either(self, left: int, right: int) -> int:

@@ -20,6 +20,8 @@ from symshift.data.trace import Trace
 
 MAX_STATES = 1 << 12
 """The default limit on the states of one translation."""
+EDGES_PER_STATE = 16
+"""A translation may have this many edges for each state that it may have."""
 MAX_NODES = 2_000
 """Larger formulas are refused: Spot's recursion follows their nesting."""
 MAX_PROMISES = 32
@@ -27,6 +29,7 @@ MAX_PROMISES = 32
 LIBRARY_VARIABLE = "SYMSHIFT_LIBSPOT"
 """The environment variable that names a libspot file to use in place of the one that is found."""
 
+_EVENTUAL = frozenset("FGURWM")
 _CURES = {
     "linux": "pip install stormpy (it carries the library), or conda install -c conda-forge spot",
     "darwin": "conda install -c conda-forge spot",
@@ -78,29 +81,31 @@ def check_size(formula: Formula) -> None:
     """
     if len(formula) > MAX_NODES:
         raise SolverLimit(f"formula of {len(formula)} nodes: Spot is asked up to {MAX_NODES}")
-    num = _num_promises(formula)
-    if num > MAX_PROMISES:
-        raise SolverLimit(f"formula with {num} eventualities: Spot has {MAX_PROMISES} sets")
+    if sum(token in _EVENTUAL for token in formula) > MAX_PROMISES:
+        num = _num_promises(formula)
+        if num > MAX_PROMISES:
+            raise SolverLimit(f"formula with {num} eventualities: Spot has {MAX_PROMISES} sets")
 
 
 def _num_promises(formula: Formula) -> int:
     """Bound the distinct eventualities of the negation normal form, without building it."""
-    # Below `<->` and `xor` an operand is used with both signs: F, U, M promise where it is
-    # used as it stands, and the duals G, R, W where it is negated.
-    promises: set[tuple[bool, Formula]] = set()
-    waiting = [(True, True)]  # used as it stands, used negated
+    # F, U and M promise something where they are used as they stand, and their duals G, R and W
+    # where they are negated. Below `<->` and `xor` an operand is used both ways.
+    promises: set[Formula] = set()
+    waiting = [(True, False)]  # used as it stands, used negated
     for at, token in enumerate(formula):
         plain, negated = waiting.pop()
         if (plain and token in "FUM") or (negated and token in "GRW"):
-            end = formulas.end_of_operand(formula, at)
-            promises.update((sign, Formula(formula[at:end])) for sign in (plain, negated))
-        below = (True, True) if token in ("<->", "xor") else (plain, negated)
-        if token in formulas.BINARY:
-            waiting.append(below)
+            promises.add(Formula(formula[at : formulas.end_of_operand(formula, at)]))
+        first = other = (plain, negated)
         if token in ("!", "->"):
-            below = (negated, plain)
+            first = (negated, plain)
+        elif token in ("<->", "xor"):
+            first = other = (True, True)
+        if token in formulas.BINARY:
+            waiting.append(other)
         if token in formulas.OPERATORS:
-            waiting.append(below)
+            waiting.append(first)
     return len(promises)
 
 

@@ -8,11 +8,11 @@ and choices that have only one way left are made before the others.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from symshift.solvers.boolean import Algebra
+from symshift.solvers.algebra import Algebra
 from symshift.solvers.budget import Budget
-from symshift.solvers.closure import Closure, Kind
+from symshift.solvers.closure import AND, LEAF, NEXT, RELEASE, UNTIL, Closure
 from symshift.solvers.positions import Positions
 
 State = tuple[int, int]
@@ -32,13 +32,25 @@ class Branch:
     function: int
     """What the symbols of this position have to satisfy."""
     wanted: int = 0
-    """Elements that have to hold here, seen so far."""
+    """The elements that have to hold here."""
     open: int = 0
     """Those of them that leave a choice."""
     later: int = 0
-    """Elements that have to hold at the next position."""
+    """The elements that have to hold at the next position."""
     put_off: int = 0
     """The "until"s whose goal is left to the next position."""
+
+    def copy(self) -> "Branch":
+        """Return a branch that can go another way."""
+        return Branch(
+            self.here,
+            self.there,
+            self.function,
+            self.wanted,
+            self.open,
+            self.later,
+            self.put_off,
+        )
 
 
 class Expansion:
@@ -62,10 +74,17 @@ class Expansion:
     ) -> None:
         self._closure = closure
         self._positions = positions
-        self._algebra = algebra
+        self._conj = algebra.conj
         self._labels = labels
         self._budget = budget
-        self.successor = positions.successor
+        # Sets of elements are integers: wide ones cost time, and memory where they are kept.
+        self._step = 1 + (closure.num_elements >> 12)
+        self.keep = 1 + (closure.num_elements >> 8)
+        """What keeping a set of elements costs, in steps."""
+
+    def successor(self, state: State, branch: Branch) -> State:
+        """Return the state that a way to satisfy a state leads to."""
+        return self._positions.successor(state[0]), branch.later
 
     def branches(self, state: State) -> Iterator[Branch]:
         """Yield the ways to satisfy a state.
@@ -87,14 +106,15 @@ class Expansion:
                 found.append((branch.later, branch.put_off))
                 yield branch
                 continue
-            other = replace(branch)
+            self._budget.spend(self.keep)
+            other = branch.copy()
             if self._delay(other, choice):
                 waiting.append(other)
             if self._want(branch, [self._closure.goal[choice]]):
                 waiting.append(branch)
 
     def _is_covered(self, branch: Branch, found: list[tuple[int, int]]) -> bool:
-        self._budget.spend(len(found) >> 3)
+        self._budget.spend(len(found) * self._step >> 3)
         later, put_off = ~branch.later, ~branch.put_off
         return any(not (less & later or fewer & put_off) for less, fewer in found)
 
@@ -116,16 +136,16 @@ class Expansion:
                     return None
                 if ways == _DELAY and not self._delay(branch, element):
                     return None
-        choice = branch.open.bit_length() - 1
-        if choice < 0:
+        if not branch.open:
             return 0
+        choice = branch.open.bit_length() - 1
         branch.open ^= 1 << choice
         return choice
 
     def _ways(self, branch: Branch, element: int) -> int:
         """Return the ways to satisfy an open element: _NONE is needed, one of two, or _BOTH."""
         closure = self._closure
-        self._budget.spend()
+        self._budget.spend(self._step)
         reached = self._holds(branch, closure.goal[element])
         rest = self._holds(branch, closure.rest[element])
         delays = closure.delays[element]
@@ -144,31 +164,31 @@ class Expansion:
             return True
         if not closure.up[element] & branch.here or branch.wanted >> (element ^ 1) & 1:
             return False
-        if closure.kind[element] is Kind.LEAF:
-            if not self._algebra.conj(branch.function, closure.second[element]):
+        if closure.kind[element] is LEAF:
+            if not self._conj(branch.function, closure.second[element]):
                 return True
-            if not self._algebra.conj(branch.function, closure.first[element]):
+            if not self._conj(branch.function, closure.first[element]):
                 return False
         return None
 
     def _delay(self, branch: Branch, element: int) -> bool:
         """Satisfy an open element without its goal; False if that cannot be."""
         closure = self._closure
-        goal = closure.goal[element]
         if closure.delays[element]:
             if not self._wait(branch, element):
                 return False
-            if closure.kind[element] is Kind.UNTIL:
+            if closure.kind[element] is UNTIL:
                 branch.put_off |= branch.later & 1 << element
+        goal = closure.goal[element]
         # Words with the goal have less to do on the other way: leave them to it.
-        others = [goal ^ 1] if closure.kind[goal] is Kind.LEAF else []
+        others = [goal ^ 1] if closure.kind[goal] is LEAF else []
         return self._want(branch, [*others, closure.rest[element]])
 
     def _want(self, branch: Branch, todo: list[int]) -> bool:
         """Require elements at this position; False if that cannot be."""
         closure = self._closure
         while todo:
-            self._budget.spend()
+            self._budget.spend(self._step)
             element = todo.pop()
             if closure.low[element] & branch.here or branch.wanted >> element & 1:
                 continue
@@ -176,24 +196,20 @@ class Expansion:
                 return False
             branch.wanted |= 1 << element
             kind = closure.kind[element]
-            if kind is Kind.LEAF:
-                branch.function = self._algebra.conj(branch.function, closure.first[element])
+            if kind is LEAF:
+                branch.function = self._conj(branch.function, closure.first[element])
                 if not branch.function:
                     return False
-            elif kind is Kind.NEXT:
+            elif kind is NEXT:
                 if not self._wait(branch, closure.first[element]):
                     return False
-            elif kind is Kind.AND:
+            elif kind is AND:
                 todo += (closure.first[element], closure.second[element])
             else:
                 branch.open |= 1 << element
-                if kind is Kind.RELEASE:
+                if kind is RELEASE:
                     todo.append(closure.second[element])
         return True
-
-    def _may_wait(self, branch: Branch, element: int) -> bool:
-        possible = self._closure.up[element] & branch.there
-        return bool(possible) and not branch.later >> (element ^ 1) & 1
 
     def _wait(self, branch: Branch, element: int) -> bool:
         """Require an element at the next position; False if that cannot be."""
@@ -201,6 +217,10 @@ class Expansion:
             return True
         branch.later |= 1 << element
         return self._may_wait(branch, element)
+
+    def _may_wait(self, branch: Branch, element: int) -> bool:
+        possible = self._closure.up[element] & branch.there
+        return bool(possible) and not branch.later >> (element ^ 1) & 1
 
 
 def _members(elements: int) -> list[int]:

@@ -19,7 +19,7 @@ from symshift.data.errors import DataError, UsageError
 from symshift.data.formula import MAX_TEXT
 from symshift.data.options import Range, option
 from symshift.data.seeds import Draws
-from symshift.data.task import Problem, Rejected, Solution
+from symshift.data.task import Cell, Problem, Rejected, Solution
 from symshift.data.text import is_name, tokens_of
 from symshift.data.verdict import Judgement, Verdict
 from symshift.data.vocabulary import Window, name_at
@@ -37,6 +37,7 @@ class Options:
     size: Range = option(Range(5, 10), "length of a string, A-B")
     num_symbols: Range | None = option(None, "distinct symbols in a string, A-B")
     contain_all: bool = option(False, "every name of the vocabulary occurs")
+    balance: bool = option(False, "all cells (num_symbols, size) evenly")
 
 
 class Copy:
@@ -59,19 +60,20 @@ class Copy:
         """Return how many strings there are."""
         return sum(_counts(options, window).values())
 
+    def cells(self, options: Options, window: Window) -> list[Cell]:
+        """Return the pairs of a number of distinct symbols and a length that strings have."""
+        return list(_counts(options, window))
+
+    def place(self, options: Options, window: Window, seed: int, index: int) -> Cell | None:
+        """Return the cell of a candidate where all cells are drawn evenly."""
+        return _drawn(options, window, seed, index)[0] if options.balance else None
+
     def candidate(
         self, options: Options, window: Window, seed: int, index: int
     ) -> Problem | Rejected:
         """Draw a string: its length uniform, then uniform among those of that length."""
-        counts = _counts(options, window)
-        place = index - _RANDOM_PASSES * sum(counts.values())
-        if place < 0:
-            draws = Draws(self.name, self.version, seed, _shape(options, window), index)
-            length = draws.choice(list(counts))
-            rank = draws.below(counts[length])
-        else:
-            length, rank = _listed(counts, place)
-        places = unrank_string(length, len(window), _num_symbols(options, window), rank)
+        (num_symbols, length), rank = _drawn(options, window, seed, index)
+        places = unrank_string(length, len(window), Range(num_symbols, num_symbols), rank)
         return self.read(" ".join(name_at(window.start + place) for place in places))
 
     def read(self, text: str) -> Problem:
@@ -134,12 +136,15 @@ def _num_symbols(options: Options, window: Window) -> Range:
 
 
 @lru_cache(maxsize=64)
-def _counts(options: Options, window: Window) -> Mapping[int, int]:
-    """Return the number of strings of each length that has any."""
+def _counts(options: Options, window: Window) -> Mapping[Cell, int]:
+    """Return the number of strings in each cell that has any."""
     num_symbols = _num_symbols(options, window)
-    lengths = range(max(1, options.size.min), options.size.max + 1)
-    counts = {n: count_strings(n, len(window), num_symbols) for n in lengths}
-    counts = {length: count for length, count in counts.items() if count}
+    counts = {
+        (k, length): count
+        for length in range(max(1, options.size.min), options.size.max + 1)
+        for k in range(max(1, num_symbols.min), min(num_symbols.max, length) + 1)
+        if (count := count_strings(length, len(window), Range(k, k)))
+    }
     if not counts:
         raise UsageError(
             f"size {options.size}: no string of these lengths has {num_symbols} distinct symbols"
@@ -147,17 +152,40 @@ def _counts(options: Options, window: Window) -> Mapping[int, int]:
     return counts
 
 
-def _listed(counts: Mapping[int, int], place: int) -> tuple[int, int]:
-    """Return length and rank of the string at a place in the list of all strings."""
-    for length, count in counts.items():
+@lru_cache(maxsize=64)
+def _by_length(options: Options, window: Window) -> Mapping[int, Mapping[Cell, int]]:
+    lengths: dict[int, dict[Cell, int]] = {}
+    for cell, count in _counts(options, window).items():
+        lengths.setdefault(cell[1], {})[cell] = count
+    return lengths
+
+
+def _drawn(options: Options, window: Window, seed: int, index: int) -> tuple[Cell, int]:
+    """Return the cell of a candidate, and its rank among the strings there."""
+    counts = _counts(options, window)
+    place = index - _RANDOM_PASSES * sum(counts.values())
+    if place >= 0:
+        return _listed(counts, place)
+    draws = Draws(Copy.name, Copy.version, seed, _shape(options, window), index)
+    if options.balance:
+        cell = draws.choice(list(counts))
+        return cell, draws.below(counts[cell])
+    of_length = draws.choice(list(_by_length(options, window).values()))
+    return _listed(of_length, draws.below(sum(of_length.values())))
+
+
+def _listed(counts: Mapping[Cell, int], place: int) -> tuple[Cell, int]:
+    """Return cell and rank of the string at a place in the list of all strings."""
+    for cell, count in counts.items():
         if place < count:
-            return length, place
+            return cell, place
         place -= count
     raise ValueError(f"{place=}: the stream of candidates ends before it")
 
 
 def _shape(options: Options, window: Window) -> tuple[str, ...]:
-    return (str(len(window)), str(options.size), str(_num_symbols(options, window)))
+    law = "cells" if options.balance else "lengths"
+    return (law, str(len(window)), str(options.size), str(_num_symbols(options, window)))
 
 
 def _difference(given: tuple[str, ...], answer: tuple[str, ...]) -> str:

@@ -16,26 +16,12 @@ from symshift.data.files import locked_folder
 from symshift.data.vocabulary import Window
 from symshift.generators import writer
 from symshift.generators.blocks import Blocks
-from symshift.generators.generation import generate_dataset, generate_rows, recipe_for
+from symshift.generators.generation import generate_dataset, generate_rows, plan, recipe_for
 from symshift.generators.verification import first_problems
 from symshift.generators.writer import write_dataset
 
-COPY = {"symbols": 4, "options": {"size": "3-6"}}
+COPY = {"symbols": 4, "size": "3-6"}
 ROWS = {"train": 300, "validation": 30, "test": 30}
-
-
-class Serial:
-    """An engine in this process that can be interrupted at a chunk of one's choice."""
-
-    def __init__(self, stop_after=None, error=KeyboardInterrupt):
-        self.stop_after = stop_after
-        self.error = error
-
-    def map(self, function, chunks):
-        for number, chunk in enumerate(chunks):
-            if number == self.stop_after:
-                raise self.error
-            yield [function(chunk.context, item) for item in chunk.items]
 
 
 @pytest.fixture(autouse=True)
@@ -44,20 +30,16 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(writer, "CHUNK_CANDIDATES", 16)
 
 
-def write(out, rows=ROWS, engine=None, overwrite=False, task="copy", **wishes):
-    recipe = recipe_for(task, **{**COPY, **wishes})
-    return write_dataset(recipe, rows, out, engine or Serial(), overwrite=overwrite)
+@pytest.fixture
+def write(Serial):
+    def run(out, rows=ROWS, engine=None, overwrite=False, task="copy", **wishes):
+        recipe, demand = plan(task, {**COPY, **wishes, **rows})
+        return write_dataset(recipe, demand, out, engine or Serial(), overwrite=overwrite)
+
+    return run
 
 
-def contents(folder):
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.name.startswith(".")
-    }
-
-
-def test_a_data_set_is_sound_and_has_the_rows_that_were_asked_for(tmp_path):
+def test_a_data_set_is_sound_and_has_the_rows_that_were_asked_for(tmp_path, write):
     report = write(tmp_path / "d")
     dataset = open_dataset(tmp_path / "d")
 
@@ -68,7 +50,7 @@ def test_a_data_set_is_sound_and_has_the_rows_that_were_asked_for(tmp_path):
 
 
 @pytest.mark.parametrize("stop_after", [0, 1, 3, 4, 5, 11, 20])
-def test_an_interrupted_run_ends_with_the_same_bytes(tmp_path, stop_after):
+def test_an_interrupted_run_ends_with_the_same_bytes(tmp_path, stop_after, Serial, contents, write):
     write(tmp_path / "whole")
     for number in range(3):
         with pytest.raises(KeyboardInterrupt):
@@ -78,7 +60,9 @@ def test_an_interrupted_run_ends_with_the_same_bytes(tmp_path, stop_after):
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
-def test_a_run_cut_while_it_publishes_ends_with_the_same_bytes(tmp_path, monkeypatch):
+def test_a_run_cut_while_it_publishes_ends_with_the_same_bytes(
+    tmp_path, monkeypatch, contents, write
+):
     write(tmp_path / "whole")
     with monkeypatch.context() as patch:
         patch.setattr(writer, "write_json", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -90,7 +74,7 @@ def test_a_run_cut_while_it_publishes_ends_with_the_same_bytes(tmp_path, monkeyp
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
-def test_nothing_of_an_unfinished_run_is_visible(tmp_path):
+def test_nothing_of_an_unfinished_run_is_visible(tmp_path, Serial, contents, write):
     with pytest.raises(KeyboardInterrupt):
         write(tmp_path / "d", engine=Serial(8))
 
@@ -101,7 +85,7 @@ def test_nothing_of_an_unfinished_run_is_visible(tmp_path):
         open_dataset(tmp_path / "d")
 
 
-def test_a_full_disk_loses_nothing_that_was_written(tmp_path):
+def test_a_full_disk_loses_nothing_that_was_written(tmp_path, Serial, contents, write):
     write(tmp_path / "whole")
     with pytest.raises(OSError, match="No space"):
         write(tmp_path / "cut", engine=Serial(9, OSError(28, "No space left on device")))
@@ -111,7 +95,7 @@ def test_a_full_disk_loses_nothing_that_was_written(tmp_path):
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
-def test_a_smaller_set_is_a_prefix_of_a_larger_one(tmp_path):
+def test_a_smaller_set_is_a_prefix_of_a_larger_one(tmp_path, write):
     write(tmp_path / "small", {"train": 50, "test": 9})
     write(tmp_path / "large", {"train": 200, "test": 30, "validation": 3})
     small, large = open_dataset(tmp_path / "small"), open_dataset(tmp_path / "large")
@@ -121,7 +105,7 @@ def test_a_smaller_set_is_a_prefix_of_a_larger_one(tmp_path):
         assert [dict(row) for row in large.rows(split)][: len(rows)] == rows
 
 
-def test_the_same_command_again_has_nothing_to_do(tmp_path):
+def test_the_same_command_again_has_nothing_to_do(tmp_path, Serial, contents, write):
     write(tmp_path / "d")
     before = contents(tmp_path / "d")
     report = write(tmp_path / "d", engine=Serial(0))
@@ -130,7 +114,7 @@ def test_the_same_command_again_has_nothing_to_do(tmp_path):
     assert contents(tmp_path / "d") == before
 
 
-def test_another_configuration_is_refused_unless_it_may_overwrite(tmp_path):
+def test_another_configuration_is_refused_unless_it_may_overwrite(tmp_path, write):
     write(tmp_path / "d")
     with pytest.raises(DataError, match="another configuration"):
         write(tmp_path / "d", seed=1)
@@ -139,14 +123,14 @@ def test_another_configuration_is_refused_unless_it_may_overwrite(tmp_path):
     assert open_dataset(tmp_path / "d").manifest["seed"] == 1
 
 
-def test_an_unfinished_run_of_another_configuration_is_refused(tmp_path):
+def test_an_unfinished_run_of_another_configuration_is_refused(tmp_path, Serial, write):
     with pytest.raises(KeyboardInterrupt):
         write(tmp_path / "d", engine=Serial(8))
     with pytest.raises(DataError, match="unfinished"):
         write(tmp_path / "d", seed=1)
 
 
-def test_a_folder_with_other_files_is_left_alone(tmp_path):
+def test_a_folder_with_other_files_is_left_alone(tmp_path, write):
     (tmp_path / "thesis.txt").write_text("mine")
     for overwrite in (False, True):
         with pytest.raises(DataError, match=r"thesis\.txt"):
@@ -155,14 +139,14 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     assert (tmp_path / "thesis.txt").read_text() == "mine"
 
 
-def test_two_runs_cannot_write_one_folder(tmp_path):
+def test_two_runs_cannot_write_one_folder(tmp_path, write):
     with locked_folder(tmp_path / "d"), pytest.raises(SymshiftError, match="another run"):
         write(tmp_path / "d")
 
 
-def test_a_space_that_is_too_small_is_written_whole_and_says_so(tmp_path):
+def test_a_space_that_is_too_small_is_written_whole_and_says_so(tmp_path, write):
     asked = {"train": 10**6, "validation": 10**6, "test": 10**6}
-    report = write(tmp_path / "d", asked, symbols=2, options={"size": "1-3"})
+    report = write(tmp_path / "d", asked, symbols=2, size="1-3")
     dataset = open_dataset(tmp_path / "d")
     texts = [row.input for split in dataset.splits for row in dataset.rows(split)]
 
@@ -172,8 +156,8 @@ def test_a_space_that_is_too_small_is_written_whole_and_says_so(tmp_path):
     assert first_problems(dataset) == []
 
 
-def test_a_split_without_rows_has_no_file(tmp_path):
-    write(tmp_path / "d", {"train": 5, "test": 10**6}, symbols=1, options={"size": "1-2"})
+def test_a_split_without_rows_has_no_file(tmp_path, write):
+    write(tmp_path / "d", {"train": 5, "test": 10**6}, symbols=1, size="1-2")
 
     dataset = open_dataset(tmp_path / "d")
     assert all(dataset.num_rows(split) for split in dataset.splits)
@@ -181,9 +165,9 @@ def test_a_split_without_rows_has_no_file(tmp_path):
 
 
 @pytest.mark.spot
-def test_a_stream_without_new_rows_stops_and_says_so(tmp_path, monkeypatch):
+def test_a_stream_without_new_rows_stops_and_says_so(tmp_path, monkeypatch, write):
     monkeypatch.setattr(writer, "STALL_CANDIDATES", 50)
-    wishes = {"task": "ltl", "symbols": 1, "options": {"size": "1-2"}}
+    wishes = {"task": "ltl", "symbols": 1, "size": "1-2"}
     report = write(tmp_path / "d", {"train": 10**6}, **wishes)
 
     assert report.message.startswith("stopped after 50 candidates")
@@ -193,16 +177,16 @@ def test_a_stream_without_new_rows_stops_and_says_so(tmp_path, monkeypatch):
 def test_neighbouring_seeds_share_no_more_rows_than_others(tmp_path):
     sets = {}
     for seed in (0, 1, 1000):
-        recipe = recipe_for("copy", symbols=4, options={"size": "6-9"}, seed=seed)
+        recipe = recipe_for("copy", {"symbols": 4, "size": "6-9", "seed": seed})
         rows = generate_rows(recipe)
         sets[seed] = {next(rows).input for _ in range(400)}
 
     assert abs(len(sets[0] & sets[1]) - len(sets[0] & sets[1000])) < 25
 
 
-def test_python_iterates_the_same_rows(tmp_path):
+def test_python_iterates_the_same_rows(tmp_path, write):
     write(tmp_path / "d", {"train": 40})
-    rows = generate_rows(recipe_for("copy", **COPY))
+    rows = generate_rows(recipe_for("copy", COPY))
     train = (row for row in rows if row.split == "train")
 
     assert [next(train) for _ in range(40)] == list(open_dataset(tmp_path / "d").rows("train"))
@@ -213,28 +197,28 @@ def test_python_iterates_the_same_rows(tmp_path):
     [
         ({"symbols": 0}, "at least 1"),
         ({"symbols": 3, "names": Window(0, 2)}, "not both"),
-        ({"perturbation": "nome"}, "'none'"),
-        ({"options": {"size": "5-3"}}, "5-3"),
-        ({"options": {"sise": "3"}}, "'size'"),
-        ({"symbols": 2, "options": {"num_symbols": "3-4"}}, "only 2 names"),
-        ({"symbols": 9, "options": {"size": "1-3", "contain_all": True}}, "9-9"),
+        ({"perturb": "nome"}, "'none'"),
+        ({"size": "5-3"}, "5-3"),
+        ({"sise": "3"}, "'size'"),
+        ({"symbols": 2, "num_symbols": "3-4"}, "only 2 names"),
+        ({"symbols": 9, "size": "1-3", "contain_all": True}, "9-9"),
     ],
 )
 def test_impossible_wishes_are_refused_at_once(wishes, message):
     with pytest.raises(UsageError, match=message):
-        recipe_for("copy", **wishes)
+        recipe_for("copy", wishes)
 
 
 def test_no_row_asked_for_is_wrong_usage(tmp_path):
     with pytest.raises(UsageError, match="--train"):
-        generate_dataset("copy", tmp_path / "d", rows={"train": 0})
+        generate_dataset("copy", tmp_path / "d", {"train": 0})
 
 
 @pytest.mark.spot
-def test_perturbed_sets_hold_the_same_problems(tmp_path):
-    wishes = {"task": "ltl", "symbols": 4, "options": {"size": "3-8"}}
+def test_perturbed_sets_hold_the_same_problems(tmp_path, write):
+    wishes = {"task": "ltl", "symbols": 4, "size": "3-8"}
     for kind in ("none", "target-order", "input-order", "skew"):
-        write(tmp_path / kind, {"train": 60}, perturbation=kind, **wishes)
+        write(tmp_path / kind, {"train": 60}, perturb=kind, **wishes)
     rows = {kind: list(open_dataset(tmp_path / kind).rows("train")) for kind in ("none", "skew")}
     rows["target-order"] = list(open_dataset(tmp_path / "target-order").rows("train"))
 
@@ -251,7 +235,7 @@ def test_targets_commute_with_renaming(tmp_path):
     from symshift.data.text import rename_text
     from symshift.tasks.ltl import TASK
 
-    for row in zip(range(40), generate_rows(recipe_for("ltl", symbols=5))):
+    for row in zip(range(40), generate_rows(recipe_for("ltl", {"symbols": 5}))):
         names = dict(zip(row[1].symbols, ["x", "p30", "q", "b", "a"]))
         renamed = TASK.read(rename_text(row[1].input, names))
         canonical = TASK.read(rename_text(row[1].input, canonical_of(row[1].symbols)))
@@ -267,7 +251,7 @@ def canonical_of(symbols):
 
 @pytest.mark.spot
 @pytest.mark.slow
-def test_workers_engines_and_hash_seeds_change_no_byte(tmp_path):
+def test_workers_engines_and_hash_seeds_change_no_byte(tmp_path, contents):
     command = [sys.executable, "-m", "symshift.cli", "generate", "ltl"]
     wishes = ["--train", "400", "--test", "40", "--size", "3-9", "--symbols", "3"]
     for name, workers, hash_seed in (("a", 1, "0"), ("b", 2, "1"), ("c", 3, "random")):
@@ -282,7 +266,7 @@ def test_workers_engines_and_hash_seeds_change_no_byte(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bytes(tmp_path):
+def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bytes(tmp_path, contents):
     command = [sys.executable, "-m", "symshift.cli", "generate", "copy"]
     wishes = ["--train", "60000", "--test", "300", "--size", "5-9", "--symbols", "6"]
     subprocess.run([*command, str(tmp_path / "whole"), *wishes], check=True)
@@ -300,7 +284,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bytes(tmp_path)
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
-def test_the_real_datasets_library_reads_a_data_set(tmp_path, monkeypatch):
+def test_the_real_datasets_library_reads_a_data_set(tmp_path, monkeypatch, write):
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
     datasets = pytest.importorskip("datasets")
     write(tmp_path / "d")
@@ -315,7 +299,7 @@ def test_the_real_datasets_library_reads_a_data_set(tmp_path, monkeypatch):
     assert len(alone["train"]) == ROWS["test"]
 
 
-def test_many_shards_are_numbered_and_read_in_order(tmp_path, monkeypatch):
+def test_many_shards_are_numbered_and_read_in_order(tmp_path, monkeypatch, write):
     from symshift.generators import shards
 
     write(tmp_path / "one")
@@ -330,7 +314,7 @@ def test_many_shards_are_numbered_and_read_in_order(tmp_path, monkeypatch):
     assert many.columns("train", ["size"])["size"] == [row.size for row in one.rows("train")]
 
 
-def test_the_manifest_counts_what_is_in_the_files(tmp_path):
+def test_the_manifest_counts_what_is_in_the_files(tmp_path, write):
     write(tmp_path / "d")
     manifest = json.loads((tmp_path / "d" / "manifest.json").read_text())
     cells: Counter = Counter()

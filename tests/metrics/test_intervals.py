@@ -73,6 +73,14 @@ def test_equal_inputs_give_equal_intervals_whatever_their_order() -> None:
     assert bootstrap_mean(values) == bootstrap_mean(values[::-1].copy())
 
 
+def test_resamples_drawn_piece_by_piece_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(1).random(30)
+    whole = bootstrap_mean(values)
+    monkeypatch.setattr("symshift.metrics.intervals._CHUNK_DRAWS", 1000)
+
+    assert bootstrap_mean(values) == whole
+
+
 def test_equal_values_still_have_an_error() -> None:
     ones, halves = bootstrap_mean(np.ones(20)), bootstrap_mean(np.full(20, 0.5))
 

@@ -68,15 +68,6 @@ def test_all_problems_are_counted_and_the_first_ones_shown(tmp_path: Path) -> No
         read(tmp_path, "{\n" * 25)
 
 
-def test_an_endless_line_is_refused_and_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MAX_LINE_BYTES", 100)
-
-    with pytest.raises(DataError, match="line 1: longer than 100 bytes"):
-        read(tmp_path, "x" * 1000)
-
-
 @pytest.mark.parametrize(
     ("value", "reason"),
     [

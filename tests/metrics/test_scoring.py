@@ -1,3 +1,4 @@
+import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from symshift.data.errors import DataError
+from symshift.data.plugins import load_task
 from symshift.metrics.intervals import wilson
 from symshift.metrics.predictions import predictions_from, read_predictions
 from symshift.metrics.result import DatasetInfo, Result, System, read_result
@@ -191,6 +193,15 @@ def test_one_renaming_a_problem_leaves_rows_independent(
     assert found.result.dataset.regime == "all-unseen"
 
 
+def test_rows_without_symbols_do_not_mix_a_regime(
+    score_toy: Score, make_row: Callable[..., Row]
+) -> None:
+    rows = [make_row("a b", 0, regime="all-unseen")]
+    rows.append({**make_row("a", 1, regime="seen"), "num_symbols": 0})
+
+    assert score_toy(rows, {}).result.dataset.regime == "all-unseen"
+
+
 def test_regimes_within_a_data_set_are_scored_apart(score_toy: Score, rows: list[Row]) -> None:
     regimes = ["seen", "seen", "all-unseen", "all-unseen", "all-unseen"]
     mixed = [{**row, "regime": regime} for row, regime in zip(rows, regimes, strict=True)]
@@ -226,24 +237,13 @@ def test_the_order_of_predictions_and_the_size_of_batches_change_nothing(
     assert score_toy(rows, dict(reversed(answers.items()))).result.to_json() == text
 
 
-def test_known_files_of_predictions_give_their_known_scores(task: Any) -> None:
-    # Verdicts as for ltl, but by a table of the right answers: tasks are not of this layer.
-    right = {"t1": ["a;cycle{b}", "cycle{b}"], "t2": ["a;cycle{b}", "cycle{b}"]}
-    gold = [json.loads(line) for line in (CASES / "gold.jsonl").read_text().splitlines()]
-
-    class Table(type(task)):  # type: ignore[misc]
-        def check(self, row: Row, text: str) -> Any:
-            plain = "".join(text.split())
-            known = right.get(row["id"], ["cycle{a}"])
-            kind = "exact" if plain == known[0] else "correct" if plain in known else "invalid"
-            return task.check(
-                {"id": "", "input": "a b"}, {"exact": "b a", "correct": "a b"}.get(kind, "1")
-            )
+def test_known_files_of_predictions_give_their_known_scores() -> None:
+    gold = [json.loads(line) for line in (CASES / "gold.jsonl").read_text("utf-8").splitlines()]
 
     found = score(
         gold,
         [read_predictions(CASES / "messy.jsonl")],
-        Table(),
+        load_task("ltl"),
         dataset=DatasetInfo(name="gold", task="ltl", split="test"),
         systems=[System(name="messy")],
     )
@@ -251,6 +251,10 @@ def test_known_files_of_predictions_give_their_known_scores(task: Any) -> None:
     assert value(found, "correct") == 0.4
     assert (counts["exact"], counts["correct"]) == (1, 1)
     assert (counts["invalid"], counts["missing"]) == (2, 1)
+    # a U b by all-true; G a and F a by all-true; none of the three by all-false.
+    assert value(found, "trivial:all-true") == 1
+    assert value(found, "trivial:all-false") == 0
+    assert found.result.estimates["correct_hard"].n == 0
 
 
 def test_what_was_written_is_read_back(tmp_path: Path, score_toy: Score, rows: list[Row]) -> None:
@@ -309,6 +313,27 @@ def test_a_result_file_that_cannot_be_is_refused(
 
     with pytest.raises(DataError, match=what):
         read_result(path)
+
+
+@pytest.mark.parametrize("text", ['{"a":' * 100_000, '{"schema_version": ' + "9" * 9_000 + "}"])
+def test_a_result_file_that_would_choke_the_reader_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.json").write_text(text)
+
+    with pytest.raises(DataError, match="cannot be read"):
+        read_result(tmp_path / "r.json")
+
+
+@pytest.mark.parametrize("depth", [20, 22, 500, 900, 980])
+def test_nesting_in_a_result_file_is_read_or_refused(
+    tmp_path: Path, result: Result, depth: int
+) -> None:
+    text = result.to_json().replace(
+        '"versions": {', '"versions": {"x": ' + "[" * depth + "]" * depth + ","
+    )
+    (tmp_path / "r.json").write_text(text)
+
+    with contextlib.suppress(DataError):
+        read_result(tmp_path / "r.json").to_json()
 
 
 def test_an_interval_that_misses_its_value_is_refused(tmp_path: Path, result: Result) -> None:

@@ -1,0 +1,232 @@
+"""Draws a shortened formula of a given size directly, from the top down.
+
+Each place of the formula is drawn knowing how many nodes its random tree had and how many are left
+of it (generators.shortening says how likely every way is). What the identities delete is never
+drawn: where they leave one operand, the walk goes on with that operand's tree. Each step is one
+draw from a cumulative list, which is made when a walk first needs it.
+"""
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from symshift.generators.effects import ANY_KIND, NEGATION, NOT_NEGATED, NUM_KINDS, NUM_PLAIN, PLAIN
+from symshift.generators.shortening import Shortening
+
+LEAF = ""
+"""Stands for a symbol in a shape."""
+
+
+class _Place(NamedTuple):
+    """What a place has to become: a formula of `size` nodes from a tree of `tree` nodes."""
+
+    tree: int
+    size: int
+    kinds: int
+    """The kinds it may have (a bit mask)."""
+    bare: bool
+    """Whether its tree becomes the negation of it instead, which a negation above strips."""
+
+
+class _Step:
+    """The ways to go on from a place: tokens to write, and places to go to."""
+
+    __slots__ = ("cumulative", "nexts", "place", "tokens")
+
+    def __init__(self, place: _Place) -> None:
+        self.place = place
+        self.cumulative: list[float] = []
+        self.tokens: list[str] = []
+        self.nexts: list[_Step | _Split | None] = []
+        """None is a leaf."""
+
+
+class _Split:
+    """The ways to share out the nodes under a binary operator, and those of its tree."""
+
+    __slots__ = ("cumulative", "place", "rows", "starts", "total")
+
+    def __init__(self, place: _Place) -> None:
+        self.place = place
+        self.cumulative = array("d")
+        self.starts: list[int] = []
+        """Where the ways of each row begin in `cumulative`."""
+        self.rows: list[tuple[list[_Step | None], list[_Step | None], int]] = []
+        """Places by size of the left and of the right tree, and the first way's left size."""
+        self.total = 0.0
+        """The probability of all ways together."""
+
+
+Way = tuple[float, str, _Step | _Split | None]
+
+
+class Shapes:
+    """Formulas that random trees shorten to, drawn by size, with LEAF for every symbol."""
+
+    def __init__(self, shortening: Shortening, tilt: float = 1.0) -> None:
+        """Prepare to draw.
+
+        Args:
+            shortening: The probabilities; by leaves if there is a tilt.
+            tilt: A formula with j leaves comes up tilt**j times as often as it would.
+        """
+        self._shortening = shortening
+        self._grammar = shortening.grammar
+        weights = shortening.tilted(tilt)
+        self._weights: list[list[list[float]]] = weights.tolist()
+        total = np.zeros_like(weights[:, 0])
+        for kind in range(NUM_KINDS):
+            total += weights[:, kind]
+        self._totals: list[list[float]] = total.tolist()
+        self._steps: dict[_Place, _Step] = {}
+        self._splits: dict[tuple[int, int], _Split] = {}
+        self._roots: dict[int, _Step] = {}
+        trees = range(shortening.max_size + 1)
+        self._grid = [
+            [self._step(tree, size, ANY_KIND) if size else None for size in range(tree + 1)]
+            for tree in trees
+        ]
+
+    def draw(self, size: int, fractions: Iterator[float]) -> list[str]:
+        """Draw the Polish tokens of a formula of a size that is possible."""
+        tokens: list[str] = []
+        waiting: list[_Step | None] = []
+        step = self._root(size)
+        while True:
+            if step is None:
+                tokens.append(LEAF)
+                if not waiting:
+                    return tokens
+                step = waiting.pop()
+                continue
+            cumulative = step.cumulative or self._fill(step)
+            at = bisect_right(cumulative, next(fractions))
+            if token := step.tokens[at]:
+                tokens.append(token)
+            onward = step.nexts[at]
+            if type(onward) is _Split:
+                at = bisect_right(onward.cumulative, next(fractions))
+                row = bisect_right(onward.starts, at) - 1
+                lefts, rights, first = onward.rows[row]
+                left = first + at - onward.starts[row]
+                waiting.append(rights[onward.place.size - 1 - left])
+                step = lefts[left]
+            else:
+                step = onward
+
+    def _root(self, size: int) -> _Step | None:
+        if size not in self._roots:
+            trees = self._grammar.tree_sizes(self._shortening.max_size)
+            ways = [
+                (self._totals[tree][size], "", self._step(tree, size, ANY_KIND))
+                for tree in trees
+                if tree >= size
+            ]
+            self._roots[size] = step = _Step(_Place(0, size, ANY_KIND, False))
+            _note(step, ways)
+        return None if size == 1 else self._roots[size]
+
+    def _step(self, tree: int, size: int, kinds: int, bare: bool = False) -> _Step | None:
+        if size == 1:
+            return None
+        place = _Place(tree, size, kinds, bare)
+        return self._steps.get(place) or self._steps.setdefault(place, _Step(place))
+
+    def _split(self, tree: int, size: int) -> _Split:
+        key = (tree, size)
+        if key not in self._splits:
+            self._splits[key] = split = _Split(_Place(tree, size, ANY_KIND, False))
+            self._share_out(split)
+        return self._splits[key]
+
+    def _share_out(self, split: _Split) -> None:
+        tree, size, *_ = split.place
+        weights: list[float] = []
+        for left in self._grammar.splits(tree):
+            right = tree - 1 - left
+            least, most = max(1, size - 1 - right), min(left, size - 2)
+            if least > most:
+                continue
+            split.starts.append(len(weights))
+            split.rows.append((self._grid[left], self._grid[right], least))
+            of_left, of_right = self._totals[left], self._totals[right]
+            weights += [of_left[m] * of_right[size - 1 - m] for m in range(least, most + 1)]
+        sums = list(accumulate(weights))
+        split.total = sums[-1] if sums else 0.0
+        split.cumulative = array("d", [s / split.total for s in sums] if split.total else [])
+
+    def _fill(self, step: _Step) -> list[float]:
+        ways = self._bare_ways(step.place) if step.place.bare else self._ways(step.place)
+        _note(step, [way for way in ways if way[0]])
+        return step.cumulative
+
+    def _weight(self, tree: int, size: int, kinds: int) -> float:
+        if kinds == ANY_KIND:
+            return self._totals[tree][size]
+        of_kind = self._weights[tree]
+        return sum(of_kind[kind][size] for kind in range(NUM_KINDS) if kinds >> kind & 1)
+
+    def _survivors(self, tree: int) -> Iterator[tuple[float, float, int]]:
+        """Yield how likely an operand survives a constant, kept or negated, and its tree's size."""
+        effects, constants = self._shortening.binary, self._shortening.constants
+        splits = self._grammar.splits(tree)
+        for survivor in splits:
+            zero, one = constants[tree - 1 - survivor]
+            kept = effects.kept[0] * zero + effects.kept[1] * one
+            negated = effects.negated[0] * zero + effects.negated[1] * one
+            if kept or negated:
+                each = self._each(tree) / len(splits)
+                yield each * kept, each * negated, survivor
+
+    def _each(self, tree: int) -> float:
+        return 1 / self._grammar.num_inner(tree)
+
+    def _ways(self, place: _Place) -> Iterator[Way]:
+        """Yield every way in which the top of a tree makes a formula of the place."""
+        tree, size, kinds, _ = place
+        each, below = self._each(tree), tree - 1
+        stripped = (kinds & NOT_NEGATED) << NUM_PLAIN
+        for effect in self._shortening.unary:
+            if sources := effect.sources(kinds):
+                weight = self._weight(below, size - 1, sources)
+                yield each * weight, effect.operator, self._step(below, size - 1, sources)
+            if kept := effect.kept & kinds:
+                yield each * self._weight(below, size, kept), "", self._step(below, size, kept)
+            if sources := effect.stripped & stripped:
+                weight = self._weight(below, size + 1, sources)
+                yield each * weight, "", self._step(below, size, sources >> NUM_PLAIN, True)
+        if kinds >> PLAIN & 1 and self._grammar.splits(tree):
+            split = self._split(tree, size)
+            weight = each / len(self._grammar.splits(tree)) * split.total
+            for operator in self._grammar.binary:
+                yield weight, operator, split
+        negations = NEGATION.sources(kinds)
+        for kept, negated, left in self._survivors(tree):
+            yield kept * self._weight(left, size, kinds), "", self._step(left, size, kinds)
+            if negated:
+                weight = negated * self._weight(left, size - 1, negations)
+                yield weight, "!", self._step(left, size - 1, negations)
+                weight = negated * self._weight(left, size + 1, stripped)
+                yield weight, "", self._step(left, size, kinds & NOT_NEGATED, True)
+
+    def _bare_ways(self, place: _Place) -> Iterator[Way]:
+        """Yield every way in which a tree makes the negation of a formula of the place."""
+        tree, size, kinds, _ = place
+        if "!" in self._grammar.unary:
+            weight = self._each(tree) * self._weight(tree - 1, size, kinds)
+            yield weight, "", self._step(tree - 1, size, kinds)
+        for kept, negated, left in self._survivors(tree):
+            weight = kept * self._weight(left, size + 1, kinds << NUM_PLAIN)
+            yield weight, "", self._step(left, size, kinds, True)
+            yield negated * self._weight(left, size, kinds), "", self._step(left, size, kinds)
+
+
+def _note(step: _Step, ways: list[Way]) -> None:
+    weights, tokens, nexts = zip(*ways, strict=True)
+    sums = list(accumulate(weights))
+    step.tokens, step.nexts = list(tokens), list(nexts)
+    step.cumulative = [part / sums[-1] for part in sums]

@@ -1,0 +1,133 @@
+"""How likely a random tree shortens to a formula of each size, exactly, by dynamic programming.
+
+A tree of t nodes, drawn as generators.randltl says, becomes by the identities without the equality
+rules a constant, or a formula of some kind (generators.effects) with m <= t nodes. The table of
+these probabilities follows from those of smaller trees, operator by operator.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symshift.generators.effects import (
+    NEGATION,
+    NUM_KINDS,
+    PLAIN,
+    BinaryEffects,
+    UnaryEffect,
+)
+from symshift.generators.grammar import Grammar
+
+Table = NDArray[np.float64]
+
+
+class Shortening:
+    """The probabilities for one law of trees, up to a largest tree.
+
+    Only elementwise sums and products in a fixed order make them, so they are the same to the bit
+    on every machine.
+    """
+
+    def __init__(self, grammar: Grammar, max_size: int, *, by_leaves: bool = False) -> None:
+        """Fill the table.
+
+        Args:
+            grammar: What trees are made of.
+            max_size: Nodes of the largest tree.
+            by_leaves: Whether to tell formulas apart by their number of leaves, too.
+        """
+        self.grammar = grammar
+        self.max_size = max_size
+        self.unary = tuple(map(UnaryEffect.of, grammar.unary))
+        self.binary = BinaryEffects.of(grammar.binary)
+        self.constants: list[tuple[float, float]] = [(0.0, 0.0)] * (max_size + 1)
+        """[t]: the probabilities that a tree of t nodes becomes 0, and 1."""
+        num_leaves = (max_size + 1) // 2 if by_leaves else 0
+        self.formulas: Table = np.zeros((max_size + 1, NUM_KINDS, max_size + 2, num_leaves + 1))
+        """[t, kind, m, j]: the probability of a formula of a kind with m nodes and j leaves
+        (without `by_leaves`, j is 0)."""
+        self._totals: Table = np.zeros((max_size + 1, max_size + 2, num_leaves + 1))
+        for size in grammar.tree_sizes(max_size):
+            self._fill(size)
+            for kind in range(NUM_KINDS):
+                self._totals[size] += self.formulas[size, kind]
+
+    def tilted(self, tilt: float) -> Table:
+        """Return [t, kind, m]: the sum over j of the probability times tilt**j."""
+        powers, total = 1.0, np.zeros_like(self.formulas[..., 0])
+        for j in range(self.formulas.shape[-1]):
+            total += powers * self.formulas[..., j]
+            powers *= tilt
+        return total
+
+    def _fill(self, size: int) -> None:
+        if size == 1:
+            leaves = self.grammar
+            each = 1 / (len(leaves.symbols) + len(leaves.constants))
+            self.constants[1] = (each * ("0" in leaves.constants), each * ("1" in leaves.constants))
+            self.formulas[1, PLAIN, 1, min(1, self._totals.shape[2] - 1)] = each * len(
+                leaves.symbols
+            )
+            return
+        self.constants[size] = self._constants(size)
+        each = 1 / self.grammar.num_inner(size)
+        for effect in self.unary:
+            self._apply(effect, each, size, size - 1)
+        if not (splits := self.grammar.splits(size)):
+            return
+        each /= len(splits)
+        for left in splits:
+            other = self.constants[size - 1 - left]
+            kept = self.binary.kept[0] * other[0] + self.binary.kept[1] * other[1]
+            negated = self.binary.negated[0] * other[0] + self.binary.negated[1] * other[1]
+            if kept:
+                self.formulas[size] += (each * kept) * self.formulas[left]
+            if negated:
+                self._apply(NEGATION, each * negated, size, left)
+        self.formulas[size, PLAIN] += (each * len(self.grammar.binary)) * self._joined(size)
+
+    def _apply(self, effect: UnaryEffect, weight: float, size: int, child: int) -> None:
+        """Add what becomes of a child's formulas under a unary operator."""
+        into, operand = self.formulas[size], self.formulas[child]
+        for kind in range(NUM_KINDS):
+            if effect.node[kind] >= 0:
+                into[effect.node[kind], 1:] += weight * operand[kind, :-1]
+            elif effect.kept >> kind & 1:
+                into[kind] += weight * operand[kind]
+            else:
+                into[kind - NUM_KINDS // 2, :-1] += weight * operand[kind, 1:]
+
+    def _joined(self, size: int) -> Table:
+        """Return, by m and j, the probabilities of two operands summed over all splits."""
+        joined = np.zeros_like(self._totals[0])
+        for left in self.grammar.splits(size):
+            right = size - 1 - left
+            if left > right:
+                break
+            one, other = (
+                self._totals[left],
+                (1.0 + (left < right)) * self._totals[right, : right + 1],
+            )
+            num_leaves = min(joined.shape[1], (right + 1) // 2 + 1)
+            for m, j in zip(*np.nonzero(one), strict=True):
+                width = min(num_leaves, joined.shape[1] - j)
+                part = joined[m + 1 : m + 2 + right, j : j + width]
+                part += one[m, j] * other[:, :width]
+        return joined
+
+    def _constants(self, size: int) -> tuple[float, float]:
+        found = [0.0, 0.0]
+        each = 1 / self.grammar.num_inner(size)
+        for effect in self.unary:
+            for c in (0, 1):
+                found[effect.on_constant[c]] += each * self.constants[size - 1][c]
+        splits = self.grammar.splits(size)
+        for left in splits:
+            one, other = self.constants[left], self.constants[size - 1 - left]
+            weight = each / len(splits)
+            for c, d, out in self.binary.joined:
+                found[out] += weight * one[c] * other[d]
+            for c in (0, 1):
+                for out in (0, 1):
+                    ways = weight * self.binary.absorbed[c][out]
+                    found[out] += ways * one[c] * (1 - other[0] - other[1])
+        return found[0], found[1]

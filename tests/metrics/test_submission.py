@@ -1,0 +1,148 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from symshift.data.dataset import Dataset
+from symshift.data.errors import DataError, UsageError
+from symshift.metrics.result import Result
+from symshift.metrics.submission import disagreements, score_files
+from symshift.metrics.systems import read_system
+
+Row = dict[str, Any]
+META = {
+    "name": "net",
+    "method": "hyper",
+    "seed": 3,
+    "table_seed": 0,
+    "command": "symshift predict",
+    "parameters": {"body": 7},
+    "trained_on": {"name": "d", "fingerprint": "f"},
+    "device": "cpu",
+    "duration_s": 3.2,
+}
+
+
+@pytest.fixture
+def dataset(tmp_path: Path, rows: list[Row]) -> Dataset:
+    """Return the toy rows on disk, in two files."""
+    for name, part in (("a", rows[:2]), ("b", rows[2:])):
+        pq.write_table(pa.Table.from_pylist(part), tmp_path / f"{name}.parquet")
+    manifest = {
+        "task": "reversal",
+        "vocabulary": {"window": [0, 2]},
+        "fingerprint": "f",
+        "files": [
+            {"split": "test", "path": f"{name}.parquet", "rows": n}
+            for name, n in (("a", 2), ("b", 3))
+        ],
+    }
+    return Dataset(tmp_path, manifest)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    def run(name: str, answers: dict[str, Any], meta: Any = None) -> Path:
+        path = tmp_path / name
+        lines = (json.dumps({"id": i, "prediction": text}) for i, text in answers.items())
+        path.write_text("\n".join(lines))
+        if meta is not None:
+            path.with_name(name + ".meta.json").write_text(json.dumps(meta))
+        return path
+
+    return run
+
+
+def test_files_on_disk_are_scored_as_rows_in_memory(
+    dataset: Dataset, write: Callable[..., Path], task: Any, rows: list[Row], score_toy: Any
+) -> None:
+    answers = {"r4": "a a b c", "r0": "a"}
+    scored = score_files(dataset, [write("p.jsonl", answers)], task)
+
+    assert scored.result.estimates == score_toy(rows, answers).result.estimates
+    data = scored.result.dataset
+    assert (data.name, data.fingerprint, data.window) == (dataset.name, "f", "0-2")
+    assert scored.result.system.name == "p"
+    assert scored.rows["id"].to_pylist() == [row["id"] for row in rows]
+
+
+def test_a_system_is_what_the_file_beside_its_predictions_says(
+    dataset: Dataset, write: Callable[..., Path], task: Any
+) -> None:
+    path = write("p.jsonl", {"r0": "a"}, META)
+
+    result = score_files(dataset, [path], task).result
+    system = result.system
+    assert (system.name, system.method, system.seed) == ("net", "hyper", 3)
+    assert system.settings == {"device": "cpu"}
+    assert "duration" not in result.to_json()
+    # It was trained on this very data set.
+    assert result.dataset.regime == "seen"
+    assert read_system(path, "mine").name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("meta", "what"),
+    [
+        ([1], "expected an object"),
+        ({"seed": "3"}, "seed is '3', expected int"),
+        ({"seed": True}, "seed is True"),
+        ({"name": 3}, "name is 3, expected str"),
+        ({"parameters": float("nan")}, "no finite number"),
+    ],
+)
+def test_a_broken_meta_file_is_refused(write: Callable[..., Path], meta: Any, what: str) -> None:
+    with pytest.raises(DataError, match=what):
+        read_system(write("p.jsonl", {}, meta))
+
+
+def test_files_of_several_systems_are_refused(
+    dataset: Dataset, write: Callable[..., Path], task: Any
+) -> None:
+    paths = [write("p.jsonl", {"r0": "a"}), write("q.jsonl", {})]
+
+    with pytest.raises(UsageError, match="--name"):
+        score_files(dataset, paths, task)
+    repeats = score_files(dataset, paths, task, name="both").result.repeats
+    assert repeats is not None
+    assert (repeats.over, repeats.estimates["correct"].mean) == ("file", 0.1)
+
+
+def test_a_split_that_is_not_there_and_a_broken_shard_are_named(
+    dataset: Dataset, write: Callable[..., Path], task: Any
+) -> None:
+    path = write("p.jsonl", {})
+
+    with pytest.raises(UsageError, match="no train rows"):
+        score_files(dataset, [path], task, split="train")
+    whole = (dataset.path / "b.parquet").read_bytes()
+    (dataset.path / "b.parquet").write_bytes(whole[:-20])
+    with pytest.raises(DataError, match=r"b\.parquet"):
+        score_files(dataset, [path], task)
+
+
+def test_an_entry_holds_if_rescoring_gives_its_numbers(
+    dataset: Dataset, write: Callable[..., Path], task: Any
+) -> None:
+    path = write("p.jsonl", {"r0": "a", "r1": "a b"})
+    stated = score_files(dataset, [path], task, title="a nicer title").result
+
+    rescored: Result = score_files(dataset, [path], task, name="other").result
+    assert disagreements(stated, rescored) == []
+    other = score_files(dataset, [write("p.jsonl", {"r0": "a"})], task).result
+    found = disagreements(stated, other)
+    assert any(line.startswith("counts.correct: stated 1, found 0") for line in found)
+    assert any(line.startswith("system.predictions_sha256") for line in found)
+
+
+def test_an_entry_on_other_rows_does_not_hold(result: Result) -> None:
+    moved = replace(result, dataset=replace(result.dataset, fingerprint="g"), versions={})
+
+    found = disagreements(result, moved)
+    assert found[0].startswith("dataset.fingerprint: stated 'ffff")
+    assert found[-1].startswith("versions: ")

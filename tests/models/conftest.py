@@ -1,0 +1,144 @@
+"""Small data sets and models that train in a second."""
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import torch
+from symshift.data.example import Example, canonical_id_of, row_id_of
+from symshift.data.schema import arrow_schema, column_types, to_table
+from symshift.data.vocabulary import Window, name_at
+from symshift.models.building import build_model
+from symshift.models.configuration import RunConfig, split_settings
+from symshift.models.encoding import EncodedRows, encode_rows
+from symshift.models.model import ReferenceModel
+from symshift.tasks.copy import TASK as COPY
+
+TINY = {
+    "width": "16",
+    "num_heads": "2",
+    "ff_width": "16",
+    "encoder_layers": "1",
+    "decoder_layers": "2",
+    "batch_size": "16",
+    "lr": "3e-3",
+    "warmup_steps": "2",
+    "steps": "12",
+    "log_every": "5",
+    "validate_every": "6",
+    "validation_rows": "10",
+    "checkpoint_every": "4",
+}
+
+
+def copy_rows(num: int, num_names: int, split: str, *, start: int = 0) -> list[Example]:
+    draws = random.Random(f"{num} {num_names} {split} {start}")
+    rows = []
+    for index in range(num):
+        names = [name_at(start + draws.randrange(num_names)) for _ in range(draws.randint(1, 6))]
+        text = " ".join(names)
+        symbols = tuple(dict.fromkeys(names))
+        rows.append(
+            Example(
+                id=row_id_of("copy", text, split, str(index)),
+                task="copy",
+                input=text,
+                target=text,
+                symbols=symbols,
+                num_symbols=len(symbols),
+                size=len(names),
+                canonical_id=canonical_id_of("copy", text),
+                split=split,
+                perturbation="none",
+                shortcuts=(),
+                index=index,
+                solver="identity 1",
+            )
+        )
+    return rows
+
+
+def write_dataset(folder: Path, window: Window, rows: Sequence[Example], task: str = "copy") -> Path:
+    (folder / "data").mkdir(parents=True)
+    schema = arrow_schema(column_types({}, renamed=False))
+    files = []
+    for split in ("train", "validation", "test"):
+        chosen = [row for row in rows if row.split == split]
+        if chosen:
+            name = f"data/{split}-00000-of-00001.parquet"
+            pq.write_table(to_table(chosen, schema), folder / name)
+            files.append({"split": split, "path": name, "rows": len(chosen)})
+    manifest = {
+        "schema_version": 1,
+        "task": task,
+        "vocabulary": {"window": [window.start, window.stop]},
+        "fingerprint": f"of {folder.name}",
+        "files": files,
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def copy_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data set of copying over three names."""
+    rows = [
+        *copy_rows(200, 3, "train"),
+        *copy_rows(20, 3, "validation"),
+        *copy_rows(70, 3, "test"),
+    ]
+    return write_dataset(tmp_path_factory.mktemp("data") / "copy", Window.first(3), rows)
+
+
+@pytest.fixture(scope="session")
+def other_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a test set of copying over names that `copy_data` has not."""
+    rows = copy_rows(30, 4, "test", start=3)
+    return write_dataset(tmp_path_factory.mktemp("data") / "other", Window(3, 6), rows)
+
+
+ConfigFactory = Callable[..., RunConfig]
+
+
+@pytest.fixture
+def tiny_config() -> ConfigFactory:
+    """Return what builds the configuration of a tiny model of copying."""
+
+    def build(method: str = "interchangeable", **settings: object) -> RunConfig:
+        own = {"symbol_dim": "6"} if method == "interchangeable" else {}
+        texts = {**TINY, "vocabulary": "3", "encoder_positions": "sinusoidal", **own}
+        texts |= {key: str(value) for key, value in settings.items()}
+        options, train = split_settings(method, texts)
+        return RunConfig(
+            method=method,
+            options=options,
+            train=train,
+            seed=0,
+            task="copy",
+            task_version=1,
+            fixed_tokens=(),
+            window=Window.first(3),
+            dataset={"name": "copy", "fingerprint": "x"},
+        )
+
+    return build
+
+
+@pytest.fixture
+def tiny_model(tiny_config: ConfigFactory) -> ReferenceModel:
+    """Return an untrained model with random norms and biases, so that its answers vary."""
+    model = build_model(tiny_config())
+    generator = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for parameter in model.body.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.3)
+    return model.eval()
+
+
+@pytest.fixture
+def encoded(tiny_config: ConfigFactory) -> EncodedRows:
+    """Return 64 encoded rows of copying."""
+    return encode_rows(COPY, tiny_config().codec, copy_rows(64, 3, "test"), with_paths=False)

@@ -1,0 +1,155 @@
+"""What every embedding method promises; a new file in models/embeddings/ is under test at once."""
+
+import pytest
+import torch
+from safetensors.torch import load, save
+from symshift.data.errors import UsageError
+from symshift.data.plugins import plugin_names
+from symshift.models.batches import batch_of
+from symshift.models.building import build_model, parameter_counts
+from symshift.models.embedding import EmbeddingMethod, TableShape, load_method
+from symshift.models.encoding import EncodedRows
+from symshift.models.model import Rows
+
+METHODS = plugin_names("models.embeddings")
+FIXED, NAMES, WIDTH = 5, 7, 32
+
+
+def stream(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def build(name: str, seed: int = 0) -> EmbeddingMethod:
+    cls = load_method(name)
+    shape = TableShape(num_fixed=FIXED, num_symbols=NAMES, width=WIDTH)
+    return cls(shape, cls.Options(), stream(seed))
+
+
+def table_for(method: EmbeddingMethod, num_symbols: int) -> torch.Tensor | None:
+    try:
+        return method.table(num_symbols, stream(1))
+    except UsageError as error:
+        assert str(num_symbols) in str(error)
+        assert "--set" in str(error)
+        return None
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_table_has_a_row_for_each_token_and_symbol(name: str) -> None:
+    assert build(name).table(NAMES, stream()).shape == (FIXED + NAMES, WIDTH)
+    assert build(name).table(2, stream()).shape == (FIXED + 2, WIDTH)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_rows_are_distinct_and_not_zero(name: str) -> None:
+    table = build(name).table(NAMES, stream())
+
+    assert table.any(dim=1).all()
+    assert torch.cdist(table, table).fill_diagonal_(1).min() > 1e-3
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_table_is_a_function_of_the_generator(name: str) -> None:
+    before = torch.get_rng_state()
+
+    assert torch.equal(build(name).table(NAMES, stream(3)), build(name).table(NAMES, stream(3)))
+    assert torch.equal(before, torch.get_rng_state())
+    if not load_method(name).named_rows:
+        assert not torch.equal(
+            build(name).table(NAMES, stream(3)), build(name).table(NAMES, stream(4))
+        )
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_first_values_are_a_function_of_the_generator(name: str) -> None:
+    first, same, other = (build(name, seed).state_dict() for seed in (0, 0, 1))
+
+    assert all(torch.equal(first[key], same[key]) for key in first)
+    assert any(not torch.equal(first[key], other[key]) for key in first)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_more_names_than_in_training_work_or_are_refused_with_the_remedy(name: str) -> None:
+    table = table_for(build(name), NAMES + 9)
+
+    assert table is None or table.shape == (FIXED + NAMES + 9, WIDTH)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_gradients_reach_every_trained_value(name, tiny_config, encoded: EncodedRows) -> None:
+    model = build_model(tiny_config(name))
+    batch = batch_of(encoded, torch.arange(64).numpy())
+    model.batch_loss(batch, model.rows(3, stream())).backward()
+
+    for key, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            assert parameter.grad is not None, key
+            assert parameter.grad.any(), key
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_saved_model_gives_the_same_logits(name, tiny_config, encoded: EncodedRows) -> None:
+    model = build_model(tiny_config(name))
+    batch = batch_of(encoded, torch.arange(64).numpy())
+    model.batch_loss(batch, model.rows(3, stream())).backward()  # moves AdaCos's scale
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(1.5)
+    copy = build_model(tiny_config(name))
+    copy.load_state_dict(load(save(model.state_dict())))
+
+    logits = [
+        one.eval().answer_logits(batch, one.rows(3, stream(2))).detach() for one in (model, copy)
+    ]
+
+    assert torch.equal(*logits)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_report_counts_every_trained_value_once(name: str, tiny_config) -> None:
+    model = build_model(tiny_config(name))
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+
+    assert parameter_counts(model)["trained"] == trained
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_renamings_are_injections_into_the_training_table(name: str) -> None:
+    method = build(name)
+    renamings = method.renamings(50, 4, stream())
+    if renamings is not None:
+        assert renamings.shape == (50, 4)
+        assert all(len(set(row)) == 4 for row in renamings.tolist())
+        assert renamings.max() < method.training_symbols(4)
+
+
+def test_interchangeable_answers_follow_a_permutation_of_codes_and_names(
+    tiny_config, encoded: EncodedRows
+) -> None:
+    model = build_model(tiny_config()).eval()
+    rows = model.rows(3, stream())
+    batch = batch_of(encoded, torch.arange(64).numpy())
+    order = torch.tensor([0, 1, 2, 4, 5, 3])  # ids; the last three are symbols
+    places = order.argsort()
+    moved = Rows(rows.input[order], rows.answers[order[2:] - 2])
+    renamed = batch._replace(source=places[batch.source], target=places[batch.target])
+
+    logits, moved_logits = model.answer_logits(batch, rows), model.answer_logits(renamed, moved)
+
+    assert torch.allclose(logits[..., order[2:] - 2], moved_logits, atol=1e-5)
+
+
+def test_interchangeable_parameters_do_not_grow_with_the_vocabulary(tiny_config) -> None:
+    small, large = (
+        parameter_counts(build_model(tiny_config(vocabulary=size))) for size in (3, 900)
+    )
+
+    assert small == large
+
+
+def test_alpha_renaming_deals_rows_of_its_pool(tiny_config) -> None:
+    model = build_model(tiny_config("alpha-renaming", pool=9))
+    tables = [model.rows(3, stream(seed)).input[3:] for seed in range(40)]
+    seen = torch.unique(torch.cat(tables).round(decimals=4), dim=0)
+
+    assert len(seen) == 9
