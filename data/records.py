@@ -155,28 +155,30 @@ def pair_records(path: Path, is_target: Callable[[str], bool]) -> Iterator[Recor
         is_target: Tells a target from a formula; the empty line may be a target.
     """
     above: tuple[int, str] | None = None
+    is_spoilt = False  # The line above cannot be read and stands for a formula.
     blank = 0
     with path.open("rb") as stream:
         for line in lines_of(stream):
             text = line.text.strip(" \t\r")
-            if above is not None and not line.problem and is_target(text):
-                yield _pair(*above, text)
-                above = None
+            belongs = not line.problem and is_target(text)
+            if belongs and (above is not None or is_spoilt):
+                if above is not None:
+                    yield _pair(*above, text)
+                above, is_spoilt = None, False
                 continue
             if blank and (text or line.problem):
                 yield Record(blank, problem="a blank line, where DeepLTL's own reader stops")
                 blank = 0
-            if above is not None:
-                yield Record(above[0], problem="no target in the line below")
-            elif not (text or line.problem):
-                blank = line.number
-            above = None
             if line.problem:
                 yield Record(line.number, problem=line.problem)
-            elif text and is_target(text):
+            elif above is not None:
+                yield Record(above[0], problem="no target in the line below")
+            elif belongs and text:
                 yield Record(line.number, problem="a target without a formula above")
-            elif text:
-                above = (line.number, text)
+            elif not text:
+                blank = line.number
+            is_spoilt = bool(line.problem) and above is None
+            above = (line.number, text) if text and not belongs else None
     if above is not None:
         yield Record(above[0], problem="no target in the line below")
 

@@ -89,10 +89,18 @@ class Quota:
         left = {split: count - self.taken[split] for split, count in self._splits.items()}
         return {split: count for split, count in left.items() if count > 0}
 
-    @property
-    def dry_cells(self) -> list[Cell]:
-        """The cells that gave no new row for so long that all of theirs is taken to be written."""
-        return [cell for cell in self._cells if self._dry[cell] >= DRY_CANDIDATES]
+    def whole_cells(self, *, is_exhausted: bool) -> list[Cell]:
+        """Return the cells that have fewer rows than asked for because there are no more.
+
+        Args:
+            is_exhausted: Whether the stream of candidates came to its end; otherwise a cell counts
+                that gave no new row for DRY_CANDIDATES candidates.
+        """
+        return [
+            cell
+            for cell in self._cells
+            if not self._is_filled(cell) and (is_exhausted or self._is_dry(cell))
+        ]
 
     def judge(self, outcome: Example | Skipped) -> bool:
         """Take the outcome of the next index, or refuse it; return whether it was taken."""
@@ -105,7 +113,7 @@ class Quota:
             self.last_taken = self.candidates
             return True
         self.rejects[reason] += 1
-        if outcome.cell is not None and reason != FULL:
+        if outcome.cell is not None and not self._is_closed(outcome.cell):
             self._dry[outcome.cell] += 1
         return False
 
@@ -140,12 +148,17 @@ class Quota:
         return bool(self._splits) and self.taken[split] >= self._splits.get(split, 0)
 
     def _is_closed(self, cell: Cell) -> bool:
-        if self._demand.per_cell is None:
-            return False
-        scopes = [split for split in self._splits if not self._is_full(split)] or [""]
-        wanted = self._demand.per_cell
-        is_filled = all(self._by_cell[scope, cell] >= wanted for scope in scopes)
-        return is_filled or self._dry[cell] >= DRY_CANDIDATES
+        return self._demand.per_cell is not None and (self._is_filled(cell) or self._is_dry(cell))
+
+    def _is_dry(self, cell: Cell) -> bool:
+        return self._dry[cell] >= DRY_CANDIDATES
+
+    def _is_filled(self, cell: Cell) -> bool:
+        assert self._demand.per_cell is not None
+        if not self._splits:
+            return self._by_cell["", cell] >= self._demand.per_cell
+        wanting = (split for split in self._splits if not self._is_full(split))
+        return all(self._by_cell[split, cell] >= self._demand.per_cell for split in wanting)
 
     def _kind(self, row: Example) -> tuple[str, Cell | None, bool]:
         """Return the group within which the share of hard rows is kept, and the row's side."""

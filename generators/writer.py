@@ -117,9 +117,11 @@ def write_dataset(
         ) as bar:
             bar.update(sum(quota.taken.values()))
             stopped = _fill(recipe, quota, blocks, engine, end, bar)
-        message = _message(recipe, quota, stopped)
+        message = _message(recipe, demand, quota, stopped)
         _assemble(out, config, quota, blocks, schema, stopped, message)
-    return Report(path=out, rows=dict(quota.taken), missing=quota.missing, message=message)
+    # With cells, what there is is what was asked for.
+    missing = {} if demand.per_cell is not None else quota.missing
+    return Report(path=out, rows=dict(quota.taken), missing=missing, message=message)
 
 
 def config_of(recipe: Recipe, demand: Demand) -> dict[str, Any]:
@@ -183,7 +185,7 @@ def _finished(out: Path, config: Mapping[str, Any]) -> Report | None:
     return Report(
         path=out,
         rows=rows,
-        missing=manifest["missing"],
+        missing={} if "per_cell" in manifest["asked"] else manifest["missing"],
         message=manifest["message"] or ALREADY_COMPLETE,
     )
 
@@ -232,7 +234,10 @@ def _stopped(quota: Quota, end: int | None) -> str | None:
     return None
 
 
-def _message(recipe: Recipe, quota: Quota, stopped: str | None) -> str:
+def _message(recipe: Recipe, demand: Demand, quota: Quota, stopped: str | None) -> str:
+    if demand.per_cell is not None:
+        short = len(quota.whole_cells(is_exhausted=stopped == "exhausted"))
+        return f"{short} cells have fewer rows than asked for, all there are" if short else ""
     if stopped is None:
         return ""
     missing = ", ".join(f"{count} {split} rows" for split, count in quota.missing.items())
@@ -269,7 +274,10 @@ def _assemble(
             column_types(load_task(config["task"]).extra_columns, renamed=False).items()
         ),
         "candidates": quota.candidates,
-        "whole_cells": [{"num_symbols": k, "size": size} for k, size in quota.dry_cells],
+        "whole_cells": [
+            {"num_symbols": num_symbols, "size": size}
+            for num_symbols, size in quota.whole_cells(is_exhausted=stopped == "exhausted")
+        ],
         "rejects": dict(quota.rejects),
         "missing": quota.missing,
         "stopped": stopped,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from symshift.data.errors import DataError
 from symshift.data.verdict import Estimate, Verdict
@@ -75,6 +76,8 @@ def compare(result_a: Result, rows_a: pa.Table, result_b: Result, rows_b: pa.Tab
         DataError: If the results are of different rows.
     """
     _require_same_rows(result_a, result_b)
+    if not len(rows_a):
+        raise DataError("there are no rows to compare")
     order_b = _places(rows_a, rows_b)
     right_a, right_b = _is_right(rows_a), _is_right(rows_b)[order_b]
     gain = right_a.astype(np.float64) - right_b
@@ -149,13 +152,13 @@ def _places(rows_a: pa.Table, rows_b: pa.Table) -> npt.NDArray[np.int64]:
 
 
 def _is_right(rows: pa.Table) -> npt.NDArray[np.bool_]:
-    found = pa.compute.is_in(rows["verdict"], value_set=_RIGHT)
+    found = pc.is_in(rows["verdict"], value_set=_RIGHT)
     return np.asarray(found.to_numpy(), dtype=np.bool_)
 
 
 def _clusters(rows: pa.Table) -> npt.NDArray[np.int64] | None:
     base_ids = rows["base_id"]
-    if base_ids.null_count or pa.compute.count_distinct(base_ids).as_py() == len(rows):
+    if base_ids.null_count or pc.count_distinct(base_ids).as_py() == len(rows):
         return None
     codes = base_ids.combine_chunks().dictionary_encode()
     codes = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes

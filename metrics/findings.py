@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from symshift.data.verdict import Estimate
 from symshift.metrics.leaderboard import Section
-from symshift.metrics.overview import Contrast, Figure, contrasts_of, overviews_of
+from symshift.metrics.overview import Contrast, contrasts_of, overviews_of
+from symshift.metrics.table import format_share
 
 LOST_BELOW = 0.5
 MAX_NAMES = 6
@@ -48,12 +50,7 @@ def _headline(contrasts: Sequence[Contrast]) -> Sentence:
     weak = [m for m in methods if not all(c.has_learned for c in grouped[m])]
     lost = [m for m in methods if m not in weak and any(map(_is_lost, grouped[m]))]
     kept = [m for m in methods if m not in weak and m not in lost]
-    spans: list[Span] = []
-    for method in lost[:MAX_NAMES]:
-        among, own = sum(map(_is_lost, grouped[method])), len(grouped[method])
-        count = f"in {among} of {own} tests" if own > 1 else "in the one test"
-        text = f" loses more than half of its correctness {count} beyond its training. "
-        spans += (Span(method, "system"), Span(text))
+    spans = [span for m in lost[:MAX_NAMES] for span in _breakdown(grouped[m])]
     if len(lost) > MAX_NAMES:
         spans.append(Span(f"So do {len(lost) - MAX_NAMES} more. "))
     if kept:
@@ -65,12 +62,17 @@ def _headline(contrasts: Sequence[Contrast]) -> Sentence:
         spans += (*_names(weak), Span(text))
     num_seeds = max(c.figure.num_seeds for c in contrasts)
     if num_seeds > 1:
-        text = (
-            f"Figures are means over up to {num_seeds} training seeds, intervals cover all of them."
-        )
+        text = f"Figures are means over up to {num_seeds} seeds, with intervals that cover all."
         spans.append(Span(text))
     last = spans.pop()
     return (*spans, Span(last.text.rstrip(), last.kind))
+
+
+def _breakdown(contrasts: Sequence[Contrast]) -> Sentence:
+    among, own = sum(map(_is_lost, contrasts)), len(contrasts)
+    count = f"in {among} of {own} tests" if own > 1 else "in the one test"
+    text = f" loses more than half of its correctness {count} beyond its training. "
+    return Span(contrasts[0].method, "system"), Span(text)
 
 
 def _is_lost(contrast: Contrast) -> bool:
@@ -84,11 +86,13 @@ def _of_test(contrasts: Sequence[Contrast]) -> Sentence:
     for change, verb in (("lower", "falls"), ("higher", "rises")):
         for contrast in [c for c in contrasts if c.figure.change == change][:MAX_NAMES]:
             spans += (Span(contrast.method, "system"), Span(f" {verb} from "))
-            spans += (_interval(contrast.reference), Span(" to "), _interval(contrast.figure))
+            spans += (_interval(contrast.reference.estimate), Span(" to "))
+            spans.append(_interval(contrast.figure.estimate))
             spans.append(Span("; "))
     same = [c for c in contrasts if c.figure.change == "same"]
     for contrast in same[:MAX_NAMES]:
-        values = f" ({contrast.reference.value:.2f} to {contrast.figure.value:.2f})"
+        there, here = format_share(contrast.reference.value), format_share(contrast.figure.value)
+        values = f" ({there} to {here})"
         spans += (Span(contrast.method, "system"), Span(values), Span(" and "))
     if same:
         verb = "shows" if len(same) == 1 else "show"
@@ -115,9 +119,8 @@ def _leader(section: Section) -> Sentence:
     best = ahead[0].correct
     tie = " (a tie: their intervals overlap)" if len(names) > 1 else ""
     verb = "leads" if len(names) == 1 else "lead"
-    value = "-" if best.value is None else f"{best.value:.2f} [{best.low:.2f}, {best.high:.2f}]"
     start = (Span("On "), _data(section), Span(" "))
-    return (*start, *_names(names), Span(f" {verb} with {value}{tie}."))
+    return (*start, *_names(names), Span(f" {verb} with "), _interval(best), Span(f"{tie}."))
 
 
 def _about_trivial(sections: Iterable[Section]) -> list[Sentence]:
@@ -142,8 +145,11 @@ def trivial_label(name: str) -> str:
     return TRIVIAL_LABELS.get(name, name)
 
 
-def _interval(figure: Figure) -> Span:
-    return Span(f"{figure.value:.2f} [{figure.low:.2f}, {figure.high:.2f}]", "figure")
+def _interval(estimate: Estimate) -> Span:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return Span("no figure", "figure")
+    low, high = format_share(estimate.low), format_share(estimate.high)
+    return Span(f"{format_share(estimate.value)} [{low}, {high}]", "figure")
 
 
 def _data(section: Section) -> Span:

@@ -52,6 +52,7 @@ def grid_picture(
     Raises:
         ValueError: If there are no cells, or the format is another.
     """
+    cells = [cell for cell in cells if cell.n]
     if not cells or format not in FORMATS:
         raise ValueError(f"{len(cells)} cells, format={format!r}: need cells, and one of {FORMATS}")
     from matplotlib import rc_context

@@ -52,9 +52,6 @@ class Joined:
         self._samples = _combined(table, "samples")
         self._reasons = _combined(table, "reason")
         self._places = places
-        lengths = pa.compute.list_value_length(self._samples)
-        self.max_samples: int = pa.compute.max(lengths).as_py() or 1
-        """The largest number of samples that a row has."""
 
     def answers(self, start: int, stop: int) -> list[Answer]:
         """Return the answers to the rows from `start` to `stop`, the latter excluded."""
@@ -115,7 +112,8 @@ def _refuse_wrong_ids(
     for record in sorted({*earlier, *np.flatnonzero(unknown).tolist()}):
         line, shown = lines[record].as_py(), f"id {ids[record].as_py()!r:.80}"
         if record in earlier:
-            problems.add(line, f"{shown} was given in line {lines[earlier[record]]} already")
+            before = f"{problems.unit} {lines[earlier[record]]}"
+            problems.add(line, f"{shown} was given in {before} already")
         else:
             problems.add(line, f"{shown} is not in the data set")
     problems.raise_any()

@@ -60,7 +60,8 @@ class Problems:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._unit = "row" if name.lower().endswith(".parquet") else "line"
+        self.unit = "row" if name.lower().endswith(".parquet") else "line"
+        """What a record's place is called."""
         self._shown: list[str] = []
         self._count = 0
 
@@ -68,7 +69,7 @@ class Problems:
         """Note a problem."""
         self._count += 1
         if len(self._shown) < MAX_PROBLEMS_SHOWN:
-            self._shown.append(f"{self._unit} {line}: {text}")
+            self._shown.append(f"{self.unit} {line}: {text}")
 
     def raise_any(self) -> None:
         """Refuse the file if there was a problem.

@@ -5,12 +5,13 @@ A result file may come from anyone, so reading it checks every value's type and 
 
 import dataclasses
 import math
+import re
 import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from symshift.data.errors import DataError
 from symshift.data.files import json_text, read_json
@@ -20,7 +21,8 @@ from symshift.metrics.alpha_covariance import AlphaSummary
 
 SCHEMA_VERSION = 1
 MAX_DEPTH = 20
-T = TypeVar("T")
+_EXACT_FLOATS = 1 << 53
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,16 +184,19 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
         return _record(value, kind, where)
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin is Mapping and isinstance(value, dict):
-        return {key: _typed(item, args[1], f"{where}.{key}") for key, item in value.items()}
+        return {
+            _typed(key, str, where): _typed(item, args[1], f"{where}.{key}")
+            for key, item in value.items()
+        }
     if origin is tuple and isinstance(value, list):
         return tuple(_typed(item, args[0], f"{where}[{at}]") for at, item in enumerate(value))
-    if kind is float and type(value) is int:
+    if kind is float and type(value) is int and abs(value) < _EXACT_FLOATS:
         value = float(value)
     if kind is Any:
-        return require_finite(value, where)
+        return require_storable(value, where)
     if origin is not None or type(value) is not kind:
         raise ValueError(f"{where} is {value!r:.60}, expected {getattr(kind, '__name__', kind)}")
-    return require_finite(value, where)
+    return require_storable(value, where)
 
 
 def _record(value: Any, kind: Any, where: str) -> Any:
@@ -205,20 +210,23 @@ def _record(value: Any, kind: Any, where: str) -> Any:
         raise ValueError(f"{where}: {error}") from error
 
 
-def require_finite(value: Any, where: str, max_depth: int = MAX_DEPTH) -> Any:
-    """Return a JSON value if every number in it is finite and it is not nested deeply.
+def require_storable(value: Any, where: str, max_depth: int = MAX_DEPTH) -> Any:
+    """Return a JSON value if every text in it is Unicode, every number finite, and it is shallow.
 
     Raises:
         ValueError: If not; the message names the place.
     """
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{where} is {value}, no finite number")
+    if isinstance(value, str) and not value.isascii() and _SURROGATE.search(value):
+        raise ValueError(f"{where} is {value!r:.60}, which holds a lone surrogate")
     if max_depth < 0:
         raise ValueError(f"{where:.60} is nested more than {MAX_DEPTH} deep")
     if isinstance(value, dict):
         for key, item in value.items():
-            require_finite(item, f"{where}.{key}", max_depth - 1)
+            require_storable(key, where)
+            require_storable(item, f"{where}.{key}", max_depth - 1)
     elif isinstance(value, list):
         for at, item in enumerate(value):
-            require_finite(item, f"{where}[{at}]", max_depth - 1)
+            require_storable(item, f"{where}[{at}]", max_depth - 1)
     return value

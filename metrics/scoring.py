@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from tqdm import tqdm
 
 import symshift
 from symshift.data.errors import DataError
@@ -141,17 +142,12 @@ def _judge_all(
 ) -> _Pass:
     facts, trivial = FactCollector(), BaselineCollector(task, constant)
     collectors = [OutcomeCollector(keep_rows=at == 0) for at in range(len(files))]
-    waiting, start = iter(rows), 0
+    waiting, start = iter(tqdm(rows, unit="row", desc="score", disable=None)), 0
     while batch := list(islice(waiting, BATCH_ROWS)):
         answers = [file.answers(start, start + len(batch)) for file in files]
         for at, row in enumerate(batch):
             judge = Judge(task, row)
-            own = judge.text(row["target"])
-            if not own.is_right:
-                raise DataError(
-                    f"row {row['id']}: its own target {row['target']!r:.80} is {own.verdict} "
-                    f"({own.reason}); run `symshift verify` on the data set"
-                )
+            _require_right_target(judge)
             facts.add(row, is_hard=trivial.add(judge))
             for collector, given in zip(collectors, answers, strict=True):
                 collector.add(judge, given[at])
@@ -160,6 +156,15 @@ def _judge_all(
         start += len(batch)
     gathered = facts.facts()
     return _Pass(gathered, [c.outcomes() for c in collectors], trivial.estimates(gathered))
+
+
+def _require_right_target(judge: Judge) -> None:
+    row, own = judge.row, judge.text(judge.row["target"])
+    if not own.is_right:
+        raise DataError(
+            f"row {row['id']}: its own target {row['target']!r:.80} is {own.verdict} "
+            f"({own.reason}); run `symshift verify` on the data set"
+        )
 
 
 def _estimates(facts: RowFacts, outcomes: Outcomes) -> dict[str, Estimate]:

@@ -26,6 +26,7 @@ from symshift.metrics.findings import findings_of, trivial_label
 from symshift.metrics.leaderboard import Entry, Section, sections_of
 from symshift.metrics.overview import overviews_of
 from symshift.metrics.result import Result, System
+from symshift.metrics.table import format_share
 
 HEADINGS = {
     "correct": "Correct",
@@ -99,7 +100,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(number=_number, count=_count, at=_at, range=_range)
+    environment.filters.update(number=format_share, count=_count, at=_at, range=_range)
     environment.globals["trivial_label"] = trivial_label
     return environment
 
@@ -113,10 +114,6 @@ def _template(name: str) -> str:
 def _hash(text: str) -> str:
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return f"sha256-{digest}"
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}"
 
 
 def _count(value: int) -> str:
@@ -206,13 +203,13 @@ def _facts(result: Result) -> Iterable[tuple[str, str]]:
     for name, estimate in result.estimates.items():
         kind, _, which = name.partition(":")
         if kind == "correct" and which and estimate.value is not None:
-            yield f"correct, {which}", f"{estimate.value:.2f} (n={estimate.n})"
+            yield f"correct, {which}", f"{format_share(estimate.value)} (n={estimate.n})"
     if alpha is not None:
         cap = result.dataset.max_renamings
         yield "renamings", f"at most {cap} a problem; {alpha.num_excluded} problems have only one"
         for number, estimate in alpha.by_num_symbols.items():
             if estimate.value is not None:
-                yield f"alpha-covariance, {number} symbols", f"{estimate.value:.2f}"
+                yield f"alpha-covariance, {number} symbols", format_share(estimate.value)
 
 
 def _shown(value: Any) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from symshift.data.dataset import Dataset
-from symshift.data.errors import UsageError
+from symshift.data.dataset import Dataset, fingerprint_of
+from symshift.data.errors import DataError, UsageError
 from symshift.data.task import Task
 from symshift.metrics.predictions import read_predictions
 from symshift.metrics.result import DatasetInfo, Result, System
@@ -50,29 +50,25 @@ def score_files(
     num_rows = dataset.num_rows(split)
     systems = [read_system(path, name) for path in paths]
     _require_one_system(paths, systems)
-    trained_on = systems[0].trained_on.get("fingerprint")
-    if not regime and trained_on is not None and trained_on == dataset.fingerprint:
-        regime = "seen"
-    renamed_from = dataset.manifest.get("renamed_from", {})
+    was_trained_on = systems[0].trained_on.get("fingerprint") == dataset.fingerprint
     info = DatasetInfo(
         name=title or dataset.name,
         task=dataset.task_name,
         split=split,
         fingerprint=dataset.fingerprint,
-        rows=num_rows,
-        max_renamings=renamed_from.get("max_renamings"),
-        regime=regime,
+        max_renamings=dataset.manifest.get("renamed_from", {}).get("max_renamings"),
+        regime=regime or ("seen" if was_trained_on else ""),
         window=str(dataset.window),
         description=description,
     )
-    return score(
-        SplitRows(dataset, split),
-        (read_predictions(path) for path in paths),
-        task,
-        dataset=info,
-        systems=systems,
-        versions=versions,
-    )
+    rows, predictions = SplitRows(dataset, split), (read_predictions(path) for path in paths)
+    scored = score(rows, predictions, task, dataset=info, systems=systems, versions=versions)
+    if scored.result.dataset.rows != num_rows:
+        raise DataError(
+            f"{dataset.path}: {scored.result.dataset.rows} {split} rows, the manifest says "
+            f"{num_rows}; run `symshift verify` on the data set"
+        )
+    return scored
 
 
 def _require_one_system(paths: Sequence[Path], systems: Sequence[System]) -> None:
@@ -84,6 +80,26 @@ def _require_one_system(paths: Sequence[Path], systems: Sequence[System]) -> Non
                     f"{paths[0]} is of {key} {first!r}, {path} of {own!r}: several files must be "
                     "of one system; --name NAME names them alike"
                 )
+
+
+def check_entry(stated: Result, dataset: Dataset, paths: Sequence[Path], task: Task) -> list[str]:
+    """Return why a stated result does not hold, a line each; none if it does.
+
+    Args:
+        stated: The result.
+        dataset: The data set that it names; its fingerprint is computed anew from its rows.
+        paths: The files of predictions, in the order that was scored.
+        task: The data set's task.
+
+    Raises:
+        DataError: If a file is broken or does not fit the data set.
+    """
+    rows = (row for split in dataset.splits for row in dataset.rows(split))
+    found = fingerprint_of(rows)
+    if found != dataset.fingerprint:
+        return [f"{dataset.path}: the rows' fingerprint is {found}, not {dataset.fingerprint}"]
+    split, name = stated.dataset.split, stated.system.name
+    return disagreements(stated, score_files(dataset, paths, task, split=split, name=name).result)
 
 
 def disagreements(stated: Result, rescored: Result) -> list[str]:

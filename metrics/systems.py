@@ -6,7 +6,7 @@ from typing import Any
 
 from symshift.data.errors import DataError
 from symshift.data.files import read_json, sha256_of
-from symshift.metrics.result import System, require_finite
+from symshift.metrics.result import System, require_storable
 
 _SETTINGS = ("options", "checkpoint", "device", "dtype", "beam", "batch_size")
 
@@ -25,17 +25,7 @@ def read_system(predictions: Path, name: str | None = None) -> System:
     meta_path = _meta_path(predictions)
     if meta_path is None:
         return System(name=name or predictions.stem, predictions_sha256=checksum)
-    meta = read_json(meta_path)
-    if not isinstance(meta, dict):
-        raise DataError(f"{meta_path}: expected an object")
-    try:
-        require_finite(meta, "meta")
-    except ValueError as error:
-        raise DataError(f"{meta_path}: {error}") from error
-    for key, kind in (("name", str), ("method", str), ("command", str), ("trained_on", dict)):
-        _check(meta_path, meta, key, kind)
-    for key in ("seed", "table_seed"):
-        _check(meta_path, meta, key, int)
+    meta = _read_meta(meta_path)
     return System(
         name=name or meta.get("name") or predictions.stem,
         method=meta.get("method") or "",
@@ -47,6 +37,21 @@ def read_system(predictions: Path, name: str | None = None) -> System:
         settings={key: meta[key] for key in _SETTINGS if meta.get(key) is not None},
         predictions_sha256=checksum,
     )
+
+
+def _read_meta(meta_path: Path) -> Mapping[str, Any]:
+    meta = read_json(meta_path)
+    if not isinstance(meta, dict):
+        raise DataError(f"{meta_path}: expected an object")
+    try:
+        require_storable(meta, "meta")
+    except ValueError as error:
+        raise DataError(f"{meta_path}: {error}") from error
+    for key, kind in (("name", str), ("method", str), ("command", str), ("trained_on", dict)):
+        _check(meta_path, meta, key, kind)
+    for key in ("seed", "table_seed"):
+        _check(meta_path, meta, key, int)
+    return meta
 
 
 def _meta_path(predictions: Path) -> Path | None:

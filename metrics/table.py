@@ -22,6 +22,15 @@ def label_of(name: str) -> str:
     return {"correct": f"correct, {which}", "trivial": f"trivial: {which}"}.get(kind, name)
 
 
+def format_share(value: float) -> str:
+    """Return a share in two decimals, or more where these would pass for none or for all."""
+    short = f"{value:.2f}"
+    if value in (0, 1) or short not in ("0.00", "1.00"):
+        return short
+    longer = f"{value:.3f}"
+    return {"0.000": "<0.001", "1.000": ">0.999"}.get(longer, longer)
+
+
 def format_estimate(estimate: Estimate) -> str:
     """Return an estimate as `0.4000  [0.1176, 0.7693]`."""
     if estimate.value is None or estimate.low is None or estimate.high is None:

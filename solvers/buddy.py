@@ -4,6 +4,9 @@ Spot orders some choices by the numbers of BDD nodes and variables. So that no a
 what was asked before, each question finds a table of the same size with the same free nodes. A
 garbage collection does that, until a question has made the table larger: it cannot shrink, and a
 later question would then meet its garbage collections at other moments. So the table is made anew.
+
+A table that is made anew has variables that no question uses. They shift the numbers of all other
+nodes alike, which does no harm: numbers are only compared.
 """
 
 import ctypes

@@ -120,7 +120,7 @@ class Search:
         """Tell whether fewer elements are known to be unsatisfiable at that position."""
         position, elements = state
         known = self._hopeless.get(position, ())
-        self._budget.spend(len(known) >> 4)
+        self._budget.spend(len(known) * self._expansion.keep >> 4)
         return any(fewer & ~elements == 0 for fewer in known)
 
     def found(self) -> Run:

@@ -145,6 +145,8 @@ class LibSpot:
             self._simplify(word.object)
             text = self._standard.printed(lambda stream: self._print(stream, word.object))
             word.release()
+            if len(text) > formulas.MAX_TEXT:
+                raise SolverLimit(f"witness of {len(text)} characters: at most {formulas.MAX_TEXT}")
             return traces.parse(text)
 
         return self._ask(formula, max_states, read)
@@ -174,6 +176,13 @@ class LibSpot:
         """Tell whether two formulas have the same words: see `spot.Spot.equivalent`."""
         difference = Formula(("xor", *first, *second))
         return self._ask(difference, max_states, lambda found: bool(self._is_empty(found.object)))
+
+    def normalise(self, text: str) -> str:
+        """Return a formula after Spot's trivial identities, which its constructors apply."""
+        node = self.formulas.build(formulas.parse(text))
+        formula = self.formulas.read(node)
+        self.formulas.drop(node)
+        return formulas.show(formula)
 
     def _ask(self, formula: Formula, max_states: int, read: Callable[[Shared], T]) -> T:
         """Read an answer off a formula's automaton."""

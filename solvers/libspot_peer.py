@@ -1,4 +1,4 @@
-"""Spot's own parser, identities and random formulas: the peers that ours are compared with.
+"""Spot's own parser and random formulas: the peers that ours are compared with.
 
 For tests and benchmarks only. Texts should be such that our own parser reads them.
 """
@@ -61,13 +61,6 @@ class Peer:
         self._standard.free(Text.from_address(at + _INPUT))
         self._free_errors(at + _ERRORS)
         return same
-
-    def simplified(self, formula: Formula) -> Formula:
-        """Return a formula after Spot's trivial identities; sums and products as nested pairs."""
-        built = self._formulas.build(formula)
-        found = self._formulas.read(built)
-        self._formulas.drop(built)
-        return found
 
     def random_formulas(
         self, *, num: int, size: int, num_symbols: int, priorities: str, seed: int

@@ -71,7 +71,10 @@ class SpotModule:
         if word is None:
             return None
         word.simplify()
-        return traces.parse(str(word))
+        text = str(word)
+        if len(text) > formulas.MAX_TEXT:
+            raise SolverLimit(f"witness of {len(text)} characters: at most {formulas.MAX_TEXT}")
+        return traces.parse(text)
 
     def holds(self, formula: Formula, trace: Trace, max_states: int = MAX_STATES) -> bool:
         """Tell whether every word of a trace satisfies the formula: see `spot.Spot.holds`."""

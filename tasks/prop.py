@@ -37,7 +37,8 @@ from symshift.data.seeds import Draws
 from symshift.data.task import Problem, Rejected, Solution
 from symshift.data.verdict import Judgement, Verdict
 from symshift.data.vocabulary import Window
-from symshift.generators.randltl import Leaves, draw_formula
+from symshift.generators.grammar import Grammar
+from symshift.generators.randltl import draw_formula
 from symshift.solvers.budget import BudgetExceeded
 from symshift.solvers.completions import MAX_STEPS, counterexample
 from symshift.solvers.propositional import minimal_assignment, solver_of
@@ -82,8 +83,8 @@ class Prop:
         num_symbols = options.num_symbols or Range(0, len(window))
         shape = (str(len(window)), str(options.size), str(num_symbols), options.operators)
         draws = Draws(self.name, self.version, options.sampler, shape, seed, index)
-        law = _law(options.operators, len(window))
-        formula = draw_formula(draws, law, options.size, num_symbols)
+        grammar = _grammar(options.operators, len(window))
+        formula = draw_formula(draws, grammar, options.size, num_symbols)
         return Rejected("no formula of the size") if formula is None else _problem(formula)
 
     def read(self, text: str) -> Problem:
@@ -162,11 +163,11 @@ class Prop:
 
 
 @cache
-def _law(operators: str, num_symbols: int) -> Leaves:
+def _grammar(operators: str, num_symbols: int) -> Grammar:
     for operator in operators.split():
         if operator in TEMPORAL:
             raise UsageError(f"operator {operator!r} is temporal: prop takes only {_TOKENS}")
-    return Leaves.of(operators, num_symbols)
+    return Grammar.of(operators, num_symbols)
 
 
 def _formula(text: str) -> Formula:

@@ -98,6 +98,13 @@ def test_other_rows_are_not_compared(score_toy: Score, many: list[Row]) -> None:
         compared(a, other)
 
 
+def test_no_rows_are_not_compared(score_toy: Score, many: list[Row]) -> None:
+    a = score_toy(many, {})
+
+    with pytest.raises(DataError, match="no rows"):
+        compare(a.result, a.rows.slice(0, 0), a.result, a.rows.slice(0, 0))
+
+
 def test_files_are_compared_with_the_rows_beside_them(
     tmp_path: Path, score_toy: Score, many: list[Row]
 ) -> None:

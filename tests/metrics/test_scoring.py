@@ -303,6 +303,9 @@ def test_result_files_are_sorted_finite_and_without_dates(result: Result) -> Non
         ({"surprise": 1}, "expected an object of system"),
         ({"cells": [{}]}, r"cells\[0\]"),
         ({"versions": {"x": float("nan")}}, "no finite number"),
+        ({"system": {"name": "\ud800"}}, "lone surrogate"),
+        ({"counts": {"\ud800": 5}}, "lone surrogate"),
+        ({"estimates": {"correct": {"value": 10**400}}}, "expected float"),
     ],
 )
 def test_a_result_file_that_cannot_be_is_refused(

@@ -23,6 +23,7 @@ from symshift.metrics.overview import overviews_of
 from symshift.metrics.result import DatasetInfo, Repeats, Result, Spread, System
 from symshift.metrics.scoring import Scored
 from symshift.metrics.site import write_site
+from symshift.metrics.table import format_share
 
 Make = Callable[..., Result]
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)></style>\u202e|`{{7*7}}"
@@ -173,6 +174,26 @@ def test_what_the_page_says_follows_from_the_numbers(make: Make) -> None:
     assert said(weak)[0] == "m is not clearly better than a trivial answer even within training."
 
 
+def test_a_result_without_rows_is_no_reason_to_fail(tmp_path: Path, make: Make) -> None:
+    nothing = Estimate(None, None, None, 0, "wilson")
+    for regime in ("seen", "all-unseen"):
+        plain = make("a", 0.5, regime, regime=regime)
+        empty = replace(
+            plain,
+            dataset=replace(plain.dataset, rows=0),
+            counts={},
+            estimates=dict.fromkeys(plain.estimates, nothing),
+        )
+        assert said([empty])[0] == f"On {regime} a leads with no figure."
+        write_site([empty, make("a", 0.5, "other", regime="seen")], tmp_path)
+
+
+def test_shares_are_not_rounded_to_none_or_all() -> None:
+    shown = [format_share(value) for value in (0, 1, 0.5, 0.994, 0.998, 0.9999, 0.004, 0.0001)]
+
+    assert shown == ["0.00", "1.00", "0.50", "0.99", "0.998", ">0.999", "0.004", "<0.001"]
+
+
 def test_without_a_reference_the_page_names_the_leaders(make: Make) -> None:
     found = said([make("a", 0.86), make("b", 0.85), make("c", 0.2)])
 
@@ -202,7 +223,7 @@ def test_seeds_are_one_figure_whose_interval_covers_all(make: Make) -> None:
     assert figures[0].value == pytest.approx(0.85)
     assert figures[0].low == wilson(800, 1000).low
     assert figures[0].high == wilson(900, 1000).high
-    assert "means over up to 2 training seeds" in said(results)[0]
+    assert "means over up to 2 seeds" in said(results)[0]
 
 
 def test_the_same_results_in_any_order_give_the_same_bytes(

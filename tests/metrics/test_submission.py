@@ -8,10 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from symshift.data.dataset import Dataset
+from symshift.data.dataset import Dataset, fingerprint_of
 from symshift.data.errors import DataError, UsageError
+from symshift.data.example import Example
+from symshift.data.schema import COMMON, arrow_schema, to_table
 from symshift.metrics.result import Result
-from symshift.metrics.submission import disagreements, score_files
+from symshift.metrics.submission import check_entry, disagreements, score_files
 from symshift.metrics.systems import read_system
 
 Row = dict[str, Any]
@@ -94,6 +96,8 @@ def test_a_system_is_what_the_file_beside_its_predictions_says(
         ({"seed": True}, "seed is True"),
         ({"name": 3}, "name is 3, expected str"),
         ({"parameters": float("nan")}, "no finite number"),
+        ({"name": "\ud800"}, "lone surrogate"),
+        ({"parameters": {"\udfff": 1}}, "lone surrogate"),
     ],
 )
 def test_a_broken_meta_file_is_refused(write: Callable[..., Path], meta: Any, what: str) -> None:
@@ -120,6 +124,9 @@ def test_a_split_that_is_not_there_and_a_broken_shard_are_named(
 
     with pytest.raises(UsageError, match="no train rows"):
         score_files(dataset, [path], task, split="train")
+    dataset.manifest["files"][0]["rows"] = 3
+    with pytest.raises(DataError, match="5 test rows, the manifest says 6"):
+        score_files(dataset, [path], task)
     whole = (dataset.path / "b.parquet").read_bytes()
     (dataset.path / "b.parquet").write_bytes(whole[:-20])
     with pytest.raises(DataError, match=r"b\.parquet"):
@@ -138,6 +145,29 @@ def test_an_entry_holds_if_rescoring_gives_its_numbers(
     found = disagreements(stated, other)
     assert any(line.startswith("counts.correct: stated 1, found 0") for line in found)
     assert any(line.startswith("system.predictions_sha256") for line in found)
+
+
+def test_an_entry_is_checked_against_the_rows_themselves(
+    tmp_path: Path, task: Any, make_row: Callable[..., Row]
+) -> None:
+    row = make_row("a b", 0, task="reversal", symbols=["a", "b"], canonical_id="c", split="test")
+    row |= {"perturbation": "none", "index": 0, "solver": "s"}
+    pq.write_table(
+        to_table([Example.from_columns(row)], arrow_schema(COMMON)), tmp_path / "a.parquet"
+    )
+    manifest = {
+        "task": "reversal",
+        "vocabulary": {"window": [0, 2]},
+        "fingerprint": fingerprint_of([row]),
+        "files": [{"split": "test", "path": "a.parquet", "rows": 1}],
+    }
+    dataset = Dataset(tmp_path, manifest)
+    (tmp_path / "p.csv").write_text("id,prediction\nr0,b a\n")
+    stated = score_files(dataset, [tmp_path / "p.csv"], task).result
+
+    assert check_entry(stated, dataset, [tmp_path / "p.csv"], task) == []
+    forged = Dataset(tmp_path, {**manifest, "fingerprint": "f"})
+    assert "fingerprint" in check_entry(stated, forged, [tmp_path / "p.csv"], task)[0]
 
 
 def test_an_entry_on_other_rows_does_not_hold(result: Result) -> None:

@@ -6,19 +6,25 @@ from hypothesis import strategies as st
 
 from symshift.data import formula as formulas
 from symshift.data.formula import Formula
-from symshift.data.seeds import Draws
-from symshift.generators.randltl import Leaves, draw_tree
 from symshift.solvers import completions
 from symshift.solvers.algebra import TruthTables, evaluate
 from symshift.solvers.budget import BudgetExceeded
 from symshift.solvers.completions import counterexample
 
-LAW = Leaves.of("0 1 ! & | -> <-> xor", 4)
-FORMULAS = st.builds(
-    lambda seed, size: Formula(tuple(draw_tree(Draws("completions", seed), size, LAW))),
-    st.integers(0, 10**9),
-    st.integers(1, 24),
-)
+LEAVES = st.sampled_from(["0", "1", *"abcd"]).map(lambda leaf: (leaf,))
+FORMULAS = st.recursive(
+    LEAVES,
+    lambda parts: st.one_of(
+        st.builds(lambda part: ("!", *part), parts),
+        st.builds(
+            lambda operator, left, right: (operator, *left, *right),
+            st.sampled_from(["&", "|", "->", "<->", "xor"]),
+            parts,
+            parts,
+        ),
+    ),
+    max_leaves=10,
+).map(Formula)
 ASSIGNMENTS = st.dictionaries(st.sampled_from("abcdz"), st.booleans(), max_size=4)
 
 

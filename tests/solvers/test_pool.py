@@ -1,6 +1,7 @@
 """The worker pool, with toy functions that crash, hang, eat memory and raise."""
 
 import ctypes
+import hashlib
 import os
 import signal
 import subprocess
@@ -53,7 +54,7 @@ def hang_once(context: str, item: int) -> int:
 
 
 def hang_in_native_code_once(context: str, item: int) -> int:
-    return once(context, item, lambda: ctypes.PyDLL(None).sleep(60))
+    return once(context, item, lambda: hashlib.pbkdf2_hmac("sha256", b"", b"", 1 << 30))
 
 
 def crash_at_five(context: None, item: int) -> int:
@@ -239,11 +240,11 @@ if __name__ == "__main__":
             print(*results, flush=True)
 """
 BUSY = """
-import ctypes, os, time
+import hashlib, os
 
 def work(context, item):
     if item > 1:
-        ctypes.CDLL(None).sleep(60)
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 1 << 30)  # native code, minutes long
     return os.getpid()
 """
 

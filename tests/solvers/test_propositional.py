@@ -9,19 +9,25 @@ from hypothesis import strategies as st
 
 from symshift.data import formula as formulas
 from symshift.data.formula import Formula
-from symshift.data.seeds import Draws
 from symshift.data.vocabulary import name_at
-from symshift.generators.randltl import Leaves, draw_tree
 from symshift.solvers import propositional
 from symshift.solvers.propositional import minimal_assignment, solver_of
 
-LAW = Leaves.of("0 1 ! & | -> <-> xor", 4)
 NAMES = [f"p{number}" for number in range(30, 60)]
-FORMULAS = st.builds(
-    lambda seed, size: Formula(tuple(draw_tree(Draws("prop", seed), size, LAW))),
-    st.integers(0, 10**9),
-    st.integers(1, 20),
-)
+LEAVES = st.sampled_from(["0", "1", *"abcd"]).map(lambda leaf: (leaf,))
+FORMULAS = st.recursive(
+    LEAVES,
+    lambda parts: st.one_of(
+        st.builds(lambda part: ("!", *part), parts),
+        st.builds(
+            lambda operator, left, right: (operator, *left, *right),
+            st.sampled_from(["&", "|", "->", "<->", "xor"]),
+            parts,
+            parts,
+        ),
+    ),
+    max_leaves=10,
+).map(Formula)
 
 
 def holds(formula, values):
@@ -77,12 +83,23 @@ def test_the_target_is_what_the_rule_says(formula):
     assert target is None or list(target) == list(expected)
 
 
-@settings(max_examples=40, deadline=None)
-@given(FORMULAS)
-def test_the_search_gives_what_the_tables_give(formula):
+def agree(formula):
     symbols = formulas.symbols_of(formula)
 
     assert propositional._by_search(formula, symbols) == minimal_assignment(formula)
+
+
+@settings(max_examples=40, deadline=None)
+@given(FORMULAS)
+def test_the_search_gives_what_the_tables_give(formula):
+    agree(formula)
+
+
+@pytest.mark.slow
+@settings(max_examples=3_000, deadline=None)
+@given(FORMULAS)
+def test_search_and_tables_agree_on_many_formulas(formula):
+    agree(formula)
 
 
 @given(FORMULAS)
@@ -122,6 +139,7 @@ def test_renaming_a_formula_renames_its_target(formula, names):
         ("a xor a", None),
         ("a xor b", {"a": False, "b": True}),
         ("a | b", {"b": True}),
+        ("!a | !b", {"a": False}),
         ("a & b", {"a": True, "b": True}),
         ("b -> a", {"b": False}),
         ("(a & b) | (!a & c)", {"a": False, "c": True}),
@@ -129,7 +147,10 @@ def test_renaming_a_formula_renames_its_target(formula, names):
     ],
 )
 def test_targets_that_can_be_told_by_hand(text, target):
-    assert minimal_assignment(formulas.parse(text)) == target
+    formula = formulas.parse(text)
+
+    assert minimal_assignment(formula) == target
+    assert propositional._by_search(formula, formulas.symbols_of(formula)) == target
 
 
 def test_tables_reach_twenty_symbols_and_the_search_goes_on():
@@ -236,27 +257,17 @@ def check_with_sympy(formula):
         assert sympy_refutes(formula, {o: v for o, v in target.items() if o != name})
 
 
-def test_sympy_agrees_on_small_formulas():
-    for index in range(40):
-        check_with_sympy(Formula(tuple(draw_tree(Draws("sympy", index), 1 + index % 16, LAW))))
+@settings(max_examples=20, deadline=None)
+@given(FORMULAS)
+def test_sympy_agrees(formula):
+    check_with_sympy(formula)
 
 
 @pytest.mark.slow
-def test_sympy_agrees_on_many_formulas():
-    law = Leaves.of("! & | <-> xor", 6)
-    for index in range(1_500):
-        size = 1 + index % 35
-        check_with_sympy(Formula(tuple(draw_tree(Draws("slow", index), size, law))))
-
-
-@pytest.mark.slow
-def test_search_and_tables_agree_on_many_symbols():
-    law = Leaves.of("! & | <-> xor", 12)
-    for index in range(200):
-        formula = Formula(tuple(draw_tree(Draws("search", index), 60, law)))
-        symbols = formulas.symbols_of(formula)
-
-        assert propositional._by_search(formula, symbols) == minimal_assignment(formula)
+@settings(max_examples=600, deadline=None)
+@given(FORMULAS)
+def test_sympy_agrees_on_many_formulas(formula):
+    check_with_sympy(formula)
 
 
 def test_names_of_the_window_are_symbols():

@@ -2,6 +2,7 @@
 
 import json
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ OPERATORS = tuple(sorted(UNARY | BINARY))
 
 @pytest.fixture(scope="module")
 def spot() -> Spot:
+    if sys.platform == "linux":  # there stormpy is always installed, and has to work
+        return find_spot()
     try:
         return find_spot()
     except MissingToolError as error:
@@ -167,7 +170,7 @@ def test_more_eventualities_than_acceptance_sets_are_refused(spot: Spot) -> None
         ("F a & F a & G b & !G c", 2),
         ("a U (b U c)", 2),
         ("!(a R b) & !(a W b) & (a R b)", 2),
-        ("F a <-> F b", 2),
+        ("F a <-> G b", 2),
         ("F a xor G b", 2),
         ("F a -> F b", 1),
         ("!(a M !F b)", 1),

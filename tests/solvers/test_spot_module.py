@@ -4,6 +4,7 @@ The toy has the names, the order of arguments and the objects of Spot's module, 
 used, and lets libspot answer.
 """
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,7 @@ class ToyAutomaton:
 
     def accepting_word(self) -> ToyWord | None:
         trace = self.spot.witness(self.formula)
-        return trace and ToyWord(self.spot, trace)
+        return ToyWord(self.spot, trace) if trace else None
 
     def is_empty(self) -> bool:
         return self.spot.witness(self.formula) is None
@@ -95,11 +96,13 @@ class ToyModule:
     ) -> ToyAutomaton | None:
         assert dictionary is self.dictionaries[-1]
         assert (exprop, symb_merge, unobs, simplifier) == (False, True, None, None)
-        return ToyAutomaton(self.spot, f) if aborter > (1, 0) else None
+        return ToyAutomaton(self.spot, f) if aborter[0] > 1 else None
 
 
 @pytest.fixture
 def toy() -> ToyModule:
+    if sys.platform == "linux":  # there stormpy is always installed, and has to work
+        return ToyModule()
     try:
         return ToyModule()
     except MissingToolError as error:

@@ -12,24 +12,30 @@ from symshift.data import formula as formulas
 from symshift.data.errors import DataError, DisagreementError, UsageError
 from symshift.data.formula import Formula
 from symshift.data.options import Range
-from symshift.data.seeds import Draws
 from symshift.data.task import Problem, Rejected
 from symshift.data.verdict import Verdict
 from symshift.data.vocabulary import Window
 from symshift.generators.identities import reduce
-from symshift.generators.randltl import Leaves, draw_tree
 from symshift.solvers.budget import BudgetExceeded
 from symshift.solvers.completions import counterexample
 from symshift.tasks import prop
 from symshift.tasks.prop import TASK, Options
 
 CASES = Path(__file__).parents[1] / "cases" / "prop.jsonl"
-LAW = Leaves.of("0 1 ! & | -> <-> xor", 4)
-FORMULAS = st.builds(
-    lambda seed, size: Formula(tuple(draw_tree(Draws("task", seed), size, LAW))),
-    st.integers(0, 10**9),
-    st.integers(1, 20),
-)
+LEAVES = st.sampled_from(["0", "1", *"abcd"]).map(lambda leaf: (leaf,))
+FORMULAS = st.recursive(
+    LEAVES,
+    lambda parts: st.one_of(
+        st.builds(lambda part: ("!", *part), parts),
+        st.builds(
+            lambda operator, left, right: (operator, *left, *right),
+            st.sampled_from(["&", "|", "->", "<->", "xor"]),
+            parts,
+            parts,
+        ),
+    ),
+    max_leaves=10,
+).map(Formula)
 ASSIGNMENTS = st.dictionaries(st.sampled_from("abcdz"), st.booleans(), max_size=4)
 OPERATORS = {
     "&": operator.and_,
@@ -250,11 +256,9 @@ def test_temporal_inputs_are_refused(text):
         TASK.check({"input": text, "target": "a=1"}, "a=1")
 
 
-@given(st.integers(0, 10**9), st.integers(1, 16))
-def test_the_identities_that_shorten_a_formula_keep_its_meaning(seed, size):
-    tree = Formula(tuple(draw_tree(Draws("identities", seed), size, LAW)))
-
-    assert counterexample(Formula(("<->", *tree, *reduce(tree))), {}) is None
+@given(FORMULAS)
+def test_the_identities_that_shorten_a_formula_keep_its_meaning(formula):
+    assert counterexample(Formula(("<->", *formula, *reduce(formula))), {}) is None
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("a=1 c=0", "a 1 c 0"), ("p26=0", "p26 0"), ("", "")])
@@ -280,3 +284,49 @@ def test_tree_paths_put_the_choice_nearest_to_the_node_first():
 
     assert tokens == ["&", "xor", "a", "b", "!", "c"]
     assert TASK.tree_paths(tokens) == [(), (0,), (0, 0), (1, 0), (1,), (0, 1)]
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(3_000, marks=pytest.mark.slow)])
+def test_sympy_agrees_on_rows_of_the_published_shape(count):
+    window = Window.first(5)
+    for index in range(count):
+        problem = TASK.candidate(Options(size=Range(20, 35)), window, 1, index)
+        solution = TASK.solve(problem)
+        models = sympy_models(formulas.parse(problem.input), problem.symbols)
+        if isinstance(solution, Rejected):
+            assert not models
+            continue
+        target = assignments.parse(solution.target)
+        open_places = len(problem.symbols) - len(target)
+
+        assert num_completions(models, target) == 2**open_places
+        for name in target:
+            rest = {other: value for other, value in target.items() if other != name}
+            assert num_completions(models, rest) < 2 ** (open_places + 1)
+
+
+def num_completions(models, assignment):
+    return sum(model.items() >= assignment.items() for model in models)
+
+
+def sympy_models(formula, symbols):
+    """Return the models of a formula, each tried in a SymPy expression built from the tokens."""
+    from sympy import Symbol
+    from sympy.logic import boolalg
+
+    make = {"!": boolalg.Not, "&": boolalg.And, "|": boolalg.Or, "xor": boolalg.Xor}
+    make |= {"->": boolalg.Implies, "<->": boolalg.Equivalent}
+    stack = []
+    for token in reversed(formula):
+        if token in make:
+            stack.append(make[token](*(stack.pop() for _ in range(formulas.ARITY[token]))))
+        else:
+            stack.append({"0": boolalg.false, "1": boolalg.true}.get(token, Symbol(token)))
+    models = []
+    for values in itertools.product((False, True), repeat=len(symbols)):
+        named = {
+            Symbol(name): boolalg.true if v else boolalg.false for name, v in zip(symbols, values)
+        }
+        if stack[0].xreplace(named) == boolalg.true:
+            models.append(dict(zip(symbols, map(bool, values))))
+    return models
