@@ -67,6 +67,8 @@ class Task(Protocol):
     """The network's tokens that are not symbols, in a fixed order."""
     shortcut_names: tuple[str, ...]
     """The trivial answers that a row can be solved by, such as "all-true"."""
+    checker: str
+    """What decides verdicts, with its version and budget; recorded in every result."""
 
     def num_candidates(self, options: Any, window: Window) -> int | None:
         """Return where the stream of candidates ends, or None if it does not."""

@@ -19,7 +19,7 @@ the sizes are equalised to within a few per cent, while the law at each size is 
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, islice
 
@@ -34,7 +34,8 @@ from symshift.generators.leaves import leaves_for
 FIRST_EQUAL_SIZE = 10
 SMALL_SHARE = 0.112
 MAX_ATTEMPTS = 20_000
-SAMPLE = 240
+MAX_COST = 8.0
+SAMPLE = 200
 
 
 def size_law(sizes: Sequence[int]) -> dict[int, float]:
@@ -70,16 +71,15 @@ class RandltlSampler:
         sizes = grammar.possible_sizes(size, num_symbols)
         weights = self._leaves.weights
         reached = [n for n in range(sizes[0], size.max + 1) if weights[n]]
+        self._max_loss = _affordable_loss(_wanted(sizes, weights), reached)
         frequencies = weights if len(sizes) == 1 else self._frequencies(reached)
-        found = [n for n in sizes if frequencies[n]]
-        if not found:
+        self._wanted = _wanted(sizes, frequencies)
+        if not self._wanted:
             raise UsageError(
                 f"size {size}, num_symbols {num_symbols}: no formula over these operators has both"
             )
-        self._wanted = {n: share / frequencies[n] for n, share in size_law(found).items()}
-        peaks = accumulate((self._wanted.get(n, 0.0) for n in reached), max)
-        self._peaks = dict(zip(reached, peaks, strict=True))
-        sums = list(accumulate(weights[n] * peak for n, peak in self._peaks.items()))
+        self._peaks = _peaks(self._wanted, reached, self._max_loss)
+        sums = list(accumulate(weights[n] * self._peaks[n] for n in reached))
         self._cumulative = [part / sums[-1] for part in sums]
         self._sizes = reached
 
@@ -104,12 +104,13 @@ class RandltlSampler:
         return None
 
     def _shortened(self, tokens: Sequence[str]) -> Formula:
-        """Apply the equality rules; the result is empty if it has the wrong number of symbols."""
+        """Apply the equality rules; a formula that is not wanted then comes out empty."""
         flat = flatten(tokens)
         if flat is not None:
             return Formula(tuple(flat))
         formula = canonical(reduce(tokens))
-        return formula if len(symbols_of(formula)) in self._num_symbols else Formula(())
+        wanted = len(symbols_of(formula)) in self._num_symbols
+        return formula if wanted and len(tokens) - len(formula) <= self._max_loss else Formula(())
 
     def _frequencies(self, reached: Sequence[int]) -> list[float]:
         """Estimate how often trees come to each size with all identities, as weights are meant."""
@@ -122,6 +123,31 @@ class RandltlSampler:
             for tokens in drawn:
                 found[len(self._shortened(tokens))] += self._leaves.weights[size] / len(drawn)
         return found
+
+
+def _wanted(sizes: Sequence[int], frequencies: Sequence[float]) -> dict[int, float]:
+    """Return how much each size is wanted relative to how often it comes up, if it does."""
+    law = size_law([n for n in sizes if frequencies[n]])
+    return {n: share / frequencies[n] for n, share in law.items()}
+
+
+def _peaks(
+    wanted: Mapping[int, float], reached: Sequence[int], max_loss: int
+) -> dict[int, float]:
+    """Return how much the most wanted size is wanted that each size can come to."""
+    return {
+        m: max((wanted.get(n, 0.0) for n in range(m - max_loss, m + 1))) for m in reached
+    }
+
+
+def _affordable_loss(wanted: Mapping[int, float], reached: Sequence[int]) -> int:
+    """Return how many nodes the equality rules may take for few enough attempts."""
+    law = size_law(list(wanted))
+    for max_loss in range(reached[-1], 0, -1):
+        peaks = _peaks(wanted, reached, max_loss)
+        if sum(law[n] * peaks[n] / wanted[n] for n in wanted) <= MAX_COST:
+            return max_loss
+    return 0
 
 
 @lru_cache(maxsize=16)

@@ -124,7 +124,7 @@ def read_rows(path: Path) -> pa.Table:
         with path.open("rb") as file:
             table = pq.ParquetFile(file).read()
             return table.select(ROWS_SCHEMA.names).cast(ROWS_SCHEMA)
-    except (OSError, KeyError, pa.ArrowException) as error:
+    except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(
             f"{path}: no table of rows ({reason}); `symshift score` writes it beside the result"

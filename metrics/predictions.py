@@ -101,7 +101,7 @@ def read_predictions(path: Path | str) -> Predictions:
     try:
         with file.open("rb") as stream:
             table = _to_table(read(stream, problems))
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise DataError(f"{file}: cannot be read ({reason})") from error
     problems.raise_any()

@@ -196,6 +196,7 @@ def _versions(task: Task) -> dict[str, Any]:
     return {
         "symshift": symshift.__version__,
         "task": f"{task.name} {task.version}",
+        "checker": task.checker,
         # Bootstrap draws may change with NumPy's version.
         "numpy": np.__version__,
     }

@@ -1,8 +1,10 @@
 """What ctypes has to know about C++ objects as GCC's standard library lays them out.
 
-Itanium C++ ABI and libstdc++ (the new std::string): a class that is returned by value and is not
-trivial to copy comes back in memory that the caller passes as a hidden first argument; a class
-that is passed by value goes in by address.
+A class that is not trivial to copy is returned through memory that the caller names, by a hidden
+first argument on x86-64 and in a register of its own on aarch64 (Itanium C++ ABI; AAPCS64). libffi
+does the same for any plain struct of more than 16 bytes, so results are declared as such structs.
+ctypes then copies them: pointers of an object into itself are lost. A class that is passed by value
+goes in by address.
 """
 
 import ctypes
@@ -12,8 +14,10 @@ from typing import Any
 
 Address = ctypes.c_void_p
 STRING = "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
-_OSTREAM = "St7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE"
-_OSTREAM_BYTES = 1024  # sizeof(std::ostringstream) is 376 on x86-64 and on aarch64
+_STREAM = "St7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE"
+_STREAM_BYTES = 1024  # sizeof(std::ostringstream) is 376
+# In a std::ostringstream: the begin and the end of what was written.
+_WRITTEN, _WRITTEN_END = 40, 48
 
 
 def function(library: ctypes.CDLL, symbol: str, result: Any, *arguments: Any) -> Any:
@@ -28,19 +32,15 @@ def function(library: ctypes.CDLL, symbol: str, result: Any, *arguments: Any) ->
     return found
 
 
+def word_at(address: int) -> int:
+    """Return the pointer that lies at an address; 0 for a null pointer."""
+    return Address.from_address(address).value or 0
+
+
 class Text(ctypes.Structure):
     """A std::string: address, length, and 16 bytes that hold a short text or a capacity."""
 
     _fields_ = (("at", Address), ("length", ctypes.c_size_t), ("local", ctypes.c_char * 16))
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the characters lie inside the object, so that nothing has to be freed."""
-        return bool(self.at == ctypes.addressof(self) + Text.local.offset)
-
-    def decode(self) -> str:
-        """Return the text."""
-        return ctypes.string_at(self.at, self.length).decode()
 
 
 def text_of(content: str) -> tuple[Text, Any]:
@@ -51,12 +51,19 @@ def text_of(content: str) -> tuple[Text, Any]:
     return text, memory
 
 
+class Boxed(ctypes.Structure):
+    """A class with one pointer, such as spot::formula, as it is returned."""
+
+    pointer: int | None
+    _fields_ = (("pointer", Address), ("_beyond", Address * 2))
+
+
 class Shared(ctypes.Structure):
     """A std::shared_ptr: the object, and the block with its counts (none: not owned)."""
 
     object: int | None
     block: int | None
-    _fields_ = (("object", Address), ("block", Address))
+    _fields_ = (("object", Address), ("block", Address), ("_beyond", Address))
 
     def release(self) -> None:
         """Give up the reference, as the destructor does in a program with one thread."""
@@ -79,9 +86,7 @@ _method = functools.cache(ctypes.CFUNCTYPE(None, Address))
 
 def call_virtual(object_at: int, slot: int) -> None:
     """Call a virtual method without arguments by its place in the table."""
-    table = Address.from_address(object_at).value
-    assert table is not None
-    _method(Address.from_address(table + slot * ctypes.sizeof(Address)).value)(object_at)
+    _method(word_at(word_at(object_at) + slot * ctypes.sizeof(Address)))(object_at)
 
 
 class StandardLibrary:
@@ -89,28 +94,16 @@ class StandardLibrary:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.delete = function(library, "_ZdlPv", None, Address)
-        self._open = function(library, f"_ZN{_OSTREAM}C1Ev", None, Address)
-        self._close = function(library, f"_ZN{_OSTREAM}D1Ev", None, Address)
-        self._read = function(library, f"_ZNK{_OSTREAM}3strEv", None, Address, Address)
-
-    def free(self, text: Text) -> None:
-        """Free what a std::string owns."""
-        if not text.is_local:
-            self.delete(text.at)
-
-    def take(self, text: Text) -> str:
-        """Return the content of a std::string that was returned by value, and free it."""
-        content = text.decode()
-        self.free(text)
-        return content
+        self._open = function(library, f"_ZN{_STREAM}C1Ev", None, Address)
+        self._close = function(library, f"_ZN{_STREAM}D1Ev", None, Address)
 
     def printed(self, write: Callable[[int], Any]) -> str:
         """Return what a function writes to the std::ostream whose address it is given."""
-        memory = ctypes.create_string_buffer(_OSTREAM_BYTES)
+        memory = ctypes.create_string_buffer(_STREAM_BYTES)
         stream = ctypes.addressof(memory)
         self._open(stream)
         write(stream)
-        text = Text()
-        self._read(ctypes.addressof(text), stream)
+        begin = word_at(stream + _WRITTEN)
+        text = ctypes.string_at(begin, word_at(stream + _WRITTEN_END) - begin) if begin else b""
         self._close(stream)
-        return self.take(text)
+        return text.decode()

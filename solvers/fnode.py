@@ -36,7 +36,7 @@ class FormulaStore:
         self._unary = bind("_ZN4spot5fnode4unopENS_2opEPKS0_", Address, number, Address)
         self._binary = bind("_ZN4spot5fnode5binopENS_2opEPKS0_S3_", *binary)
         self._many = bind("_ZN4spot5fnode6multopENS_2opEPKS0_S3_", *binary)
-        self._print = bind("_ZN4spot11str_lbt_ltlB5cxx11ENS_7formulaE", Address, Address, Address)
+        self._print = bind("_ZN4spot13print_lbt_ltlERSoNS_7formulaE", Address, Address, Address)
         self._is_clean = bind("_ZN4spot5fnode15instances_checkEv", ctypes.c_bool)
         self._true = Address.in_dll(library, "_ZN4spot5fnode3tt_E").value
         self._false = Address.in_dll(library, "_ZN4spot5fnode3ff_E").value
@@ -72,9 +72,9 @@ class FormulaStore:
 
     def read(self, node: int) -> Formula:
         """Return a formula of Spot's in our tokens; sums and products as nested pairs."""
-        text = Text()
-        self._print(ctypes.addressof(text), ctypes.addressof(Address(node)))
-        tokens = self._standard.take(text).split()
+        box = Address(node)
+        text = self._standard.printed(lambda stream: self._print(stream, ctypes.addressof(box)))
+        tokens = text.split()
         return formulas.from_polish(_FROM_LBT.get(token, token.strip('"')) for token in tokens)
 
     def _name(self, token: str) -> int:

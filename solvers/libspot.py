@@ -14,6 +14,8 @@ asked before.
 import ctypes
 import functools
 import importlib.metadata
+import platform
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -32,6 +34,9 @@ T = TypeVar("T")
 
 TESTED_VERSIONS = ("2.16",)
 """The versions of Spot whose layouts this module was tested with."""
+
+TESTED_MACHINES = ("x86_64",)
+"""The machines it was tested on; on any other, a trial in a process of its own comes first."""
 
 _DICTIONARY_BYTES = 4096  # sizeof(spot::bdd_dict) is under 300
 _TRANSLATE = (
@@ -71,9 +76,26 @@ def load(source: str) -> "LibSpot":
     """Return the one libspot of this process that a file holds.
 
     Raises:
-        MissingToolError: As `LibSpot`.
+        MissingToolError: As `LibSpot`, or if this is not Linux, or a trial on an untested machine
+            fails.
     """
+    if sys.platform != "linux":
+        raise MissingToolError("libspot is used on Linux only")
+    if platform.machine() not in TESTED_MACHINES:
+        _try_elsewhere(source)
     return LibSpot(source)
+
+
+def _try_elsewhere(source: str) -> None:
+    """Run the self-test in another process: a wrong guess about C++ would end this one."""
+    code = (
+        "import sys; from symshift.solvers import libspot, spot; "
+        "sys.exit(len(spot.self_test(libspot.LibSpot(sys.argv[1]))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, source], capture_output=True, check=False)
+    if done.returncode:
+        machine = platform.machine()
+        raise MissingToolError(f"{source} does not work on {machine} (exit {done.returncode})")
 
 
 class LibSpot:
@@ -115,21 +137,17 @@ class LibSpot:
         flag = ctypes.c_bool
         self._open_dictionary = bind("_ZN4spot8bdd_dictC1Ev", None, Address)
         self._close_dictionary = bind("_ZN4spot8bdd_dictD1Ev", None, Address)
-        # (result, formula, dictionary, exprop, symb_merge, branching_postponement,
-        #  fair_loop_approx, unobs, simplifier, unambiguous, aborter, label_with_ltl,
-        #  force_obligation); without exprop no state tries all 2^n valuations.
-        flags, pointers = [flag] * 4, [Address] * 2
-        self._translate = bind(
-            _TRANSLATE, Address, Address, Address, Address, *flags, *pointers, flag, Address, flag,
-            flag,
-        )  # fmt: skip
-        of_object = (Address, Address, Address)
-        self._accepting_word = bind("_ZNK4spot3twa14accepting_wordEv", *of_object)
+        # (formula, dictionary, exprop, symb_merge, branching_postponement, fair_loop_approx,
+        #  unobs, simplifier, unambiguous, aborter, label_with_ltl, force_obligation); without
+        #  exprop no state tries all 2^n valuations.
+        two, four = [Address] * 2, [flag] * 4
+        self._translate = bind(_TRANSLATE, Shared, *two, *four, *two, flag, Address, flag, flag)
+        self._accepting_word = bind("_ZNK4spot3twa14accepting_wordEv", Shared, Address)
         self._simplify = bind("_ZN4spot8twa_word8simplifyEv", None, Address)
-        self._print = bind("_ZN4spotlsERSoRKNS_8twa_wordE", *of_object)
+        self._print = bind("_ZN4spotlsERSoRKNS_8twa_wordE", Address, Address, Address)
         parse_word = f"_ZN4spot10parse_wordERK{STRING}RKSt10shared_ptrINS_8bdd_dictEE"
-        self._parse_word = bind(parse_word, Address, Address, Address, Address)
-        self._as_automaton = bind("_ZNK4spot8twa_word12as_automatonEv", *of_object)
+        self._parse_word = bind(parse_word, Shared, Address, Address)
+        self._as_automaton = bind("_ZNK4spot8twa_word12as_automatonEv", Shared, Address)
         self._is_empty = bind("_ZNK4spot3twa8is_emptyEv", flag, Address)
         intersects = "_ZNK4spot3twa10intersectsESt10shared_ptrIKS0_E"
         self._intersects = bind(intersects, flag, Address, Address)
@@ -138,8 +156,7 @@ class LibSpot:
         """Return a lasso that satisfies the formula, or None: see `spot.Spot.witness`."""
 
         def read(automaton: Shared) -> Trace | None:
-            word = Shared()
-            self._accepting_word(ctypes.addressof(word), automaton.object)
+            word: Shared = self._accepting_word(automaton.object)
             if not word.object:
                 return None
             self._simplify(word.object)
@@ -161,9 +178,8 @@ class LibSpot:
         text, _memory = text_of(traces.show(trace.renamed(names)))
 
         def read(bad: Shared) -> bool:
-            word, words = Shared(), Shared()
-            self._parse_word(ctypes.addressof(word), ctypes.addressof(text), self._dictionary_at)
-            self._as_automaton(ctypes.addressof(words), word.object)
+            word: Shared = self._parse_word(ctypes.addressof(text), self._dictionary_at)
+            words: Shared = self._as_automaton(word.object)
             empty = self._is_empty(words.object)
             good = not empty and not self._intersects(bad.object, ctypes.addressof(words))
             words.release()
@@ -200,10 +216,10 @@ class LibSpot:
 
     def _translated(self, formula: Formula, max_states: int, read: Callable[[Shared], T]) -> T:
         root = self.formulas.build(formula)
-        node, automaton = Address(root), Shared()
+        node = Address(root)
         limit = _Limit(max_states, EDGES_PER_STATE * max_states, False)
-        self._translate(
-            ctypes.addressof(automaton), ctypes.addressof(node), self._dictionary_at,
+        automaton: Shared = self._translate(
+            ctypes.addressof(node), self._dictionary_at,
             False, True, False, False, None, None, False, ctypes.addressof(limit), False, False,
         )  # fmt: skip
         try:
@@ -216,8 +232,6 @@ class LibSpot:
 
 
 def _open(source: str) -> ctypes.CDLL:
-    if sys.platform != "linux":
-        raise MissingToolError("libspot is used on Linux only")
     try:
         return ctypes.CDLL(source)
     except OSError as error:

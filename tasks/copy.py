@@ -51,6 +51,7 @@ class Copy:
     names_matter = True
     fixed_tokens: tuple[str, ...] = ()
     shortcut_names: tuple[str, ...] = ()
+    checker = "equality 1"
 
     def num_candidates(self, options: Options, window: Window) -> int | None:
         """Return the end of the stream: some random passes, then every string once."""

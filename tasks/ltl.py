@@ -23,11 +23,12 @@ from symshift.data.errors import DataError, DisagreementError
 from symshift.data.formula import ARITY, Formula, FormulaError
 from symshift.data.options import Range, option
 from symshift.data.seeds import Draws
-from symshift.data.task import Problem, Rejected, Solution
+from symshift.data.task import Cell, Problem, Rejected, Solution
 from symshift.data.trace import Trace, TraceError
 from symshift.data.verdict import Judgement, Verdict
 from symshift.data.vocabulary import Window
-from symshift.generators.randltl import Leaves, draw_formula
+from symshift.generators.grammar import Grammar
+from symshift.generators.randltl import draw_formula
 from symshift.solvers import lasso
 from symshift.solvers.boolean import equivalent
 from symshift.solvers.budget import BudgetExceeded
@@ -60,12 +61,23 @@ class LTL:
     names_matter = False
     fixed_tokens = tuple(_TOKENS.split())
     shortcut_names = ("all-true", "all-false")
+    checker = f"lasso 1, {CHECKER_BUDGET}"
 
     def num_candidates(self, options: Options, window: Window) -> int | None:
         """Return None: the stream does not end."""
 
     def space(self, options: Options, window: Window) -> int | None:
         """Return None: what randltl can draw is not counted."""
+
+    def cells(self, options: Options, window: Window) -> list[Cell]:
+        """Return the cells that formulas can lie in."""
+        num_symbols = options.num_symbols or Range(0, len(window))
+        _grammar(options.operators, len(window)).possible_sizes(options.size, num_symbols)
+        return []
+
+    def place(self, options: Options, window: Window, seed: int, index: int) -> Cell | None:
+        """Return None."""
+        return None
 
     def candidate(
         self, options: Options, window: Window, seed: int, index: int
@@ -74,8 +86,8 @@ class LTL:
         num_symbols = options.num_symbols or Range(0, len(window))
         shape = (str(len(window)), str(options.size), str(num_symbols), options.operators)
         draws = Draws(self.name, self.version, options.sampler, shape, seed, index)
-        law = _law(options.operators, len(window))
-        formula = draw_formula(draws, law, options.size, num_symbols)
+        grammar = _grammar(options.operators, len(window))
+        formula = draw_formula(draws, grammar, options.size, num_symbols)
         return Rejected("no formula of the size") if formula is None else _problem(formula)
 
     def read(self, text: str) -> Problem:
@@ -188,8 +200,8 @@ class LTL:
 
 
 @cache
-def _law(operators: str, num_symbols: int) -> Leaves:
-    return Leaves.of(operators, num_symbols)
+def _grammar(operators: str, num_symbols: int) -> Grammar:
+    return Grammar.of(operators, num_symbols)
 
 
 def _problem(formula: Formula, text: str | None = None) -> Problem:

@@ -34,7 +34,7 @@ from symshift.data.errors import DataError, DisagreementError, UsageError
 from symshift.data.formula import ARITY, TEMPORAL, Formula, FormulaError
 from symshift.data.options import Range, option
 from symshift.data.seeds import Draws
-from symshift.data.task import Problem, Rejected, Solution
+from symshift.data.task import Cell, Problem, Rejected, Solution
 from symshift.data.verdict import Judgement, Verdict
 from symshift.data.vocabulary import Window
 from symshift.generators.grammar import Grammar
@@ -69,12 +69,23 @@ class Prop:
     names_matter = False
     fixed_tokens = tuple(_TOKENS.split())
     shortcut_names = ("all-true", "all-false")
+    checker = f"completions 1, {CHECKER_BUDGET}"
 
     def num_candidates(self, options: Options, window: Window) -> int | None:
         """Return None: the stream does not end."""
 
     def space(self, options: Options, window: Window) -> int | None:
         """Return None: what randltl can draw is not counted."""
+
+    def cells(self, options: Options, window: Window) -> list[Cell]:
+        """Return the cells that formulas can lie in."""
+        num_symbols = options.num_symbols or Range(0, len(window))
+        _grammar(options.operators, len(window)).possible_sizes(options.size, num_symbols)
+        return []
+
+    def place(self, options: Options, window: Window, seed: int, index: int) -> Cell | None:
+        """Return None."""
+        return None
 
     def candidate(
         self, options: Options, window: Window, seed: int, index: int

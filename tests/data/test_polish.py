@@ -24,7 +24,7 @@ def formula(unary, binary, names=LETTERS):
     ).map(formulas.Formula)
 
 
-ANY = formula(sorted(UNARY), sorted(BINARY - {"W", "M"}))
+ANY = formula(sorted(UNARY), sorted(BINARY - {"W", "M"}), names="abxorp")
 STEP = formula(["!"], ["&", "|"])
 TRACE = st.builds(
     Trace, st.lists(STEP, max_size=3).map(tuple), st.lists(STEP, min_size=1, max_size=3).map(tuple)
@@ -105,7 +105,17 @@ def test_a_text_over_the_cap_is_refused_at_once(parse):
         parse("a1" * formulas.MAX_TEXT)
 
 
-@pytest.mark.parametrize("tree", [("W", "a", "b"), ("M", "a", "b"), ("p26",), ("&", "aa", "b")])
+@pytest.mark.parametrize(
+    "tree",
+    [
+        ("W", "a", "b"),
+        ("M", "a", "b"),
+        ("p26",),
+        ("&", "aa", "b"),
+        ("&", "&", "x", "o", "r"),
+        ("&", "&", "x", "o", "xor", "a", "b"),
+    ],
+)
 def test_what_the_published_reader_does_not_know_is_not_written(tree):
     with pytest.raises(FormulaError):
         polish.show_formula(tree)

@@ -391,6 +391,6 @@ def test_a_million_rows_against_a_million_need_less_than_4_gigabytes(tmp_path):
         env = {**os.environ, "TQDM_DISABLE": "1"}
         return float(subprocess.run(command, check=True, capture_output=True, env=env).stdout)
 
-    few, many = peak_mb(20_000), peak_mb(200_000)
+    few, many = peak_mb(10_000), peak_mb(100_000)
 
-    assert few + (many - few) / 360_000 * 2_000_000 < 4_000
+    assert few + (many - few) / 180_000 * 2_000_000 < 4_000

@@ -21,6 +21,7 @@ class Reversal:
     summary = "reverse a string"
     version = 1
     shortcut_names = ("all-a", "empty")
+    checker = "reversal 1"
 
     def __init__(self) -> None:
         self.checked: list[tuple[str, str]] = []

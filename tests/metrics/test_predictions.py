@@ -156,6 +156,15 @@ def test_parquet_without_the_columns_or_with_broken_text_is_refused(tmp_path: Pa
             read_predictions(tmp_path / f"{name}.parquet")
 
 
+def test_parquet_whose_column_names_are_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    pq.write_table(pa.table({"id": ["x"], "prediction": ["a"]}), path)
+    path.write_bytes(path.read_bytes().replace(b"prediction", b"\xedrediction"))
+
+    with pytest.raises(DataError, match="cannot be read"):
+        read_predictions(path)
+
+
 def test_a_missing_file_is_an_error_of_one_line(tmp_path: Path) -> None:
     for path in (tmp_path / "none.jsonl", tmp_path):
         with pytest.raises(DataError, match="cannot be read"):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 import torch
+
 from symshift.data.example import Example, canonical_id_of, row_id_of
 from symshift.data.schema import arrow_schema, column_types, to_table
 from symshift.data.vocabulary import Window, name_at
@@ -61,7 +62,9 @@ def copy_rows(num: int, num_names: int, split: str, *, start: int = 0) -> list[E
     return rows
 
 
-def write_dataset(folder: Path, window: Window, rows: Sequence[Example], task: str = "copy") -> Path:
+def write_dataset(
+    folder: Path, window: Window, rows: Sequence[Example], task: str = "copy"
+) -> Path:
     (folder / "data").mkdir(parents=True)
     schema = arrow_schema(column_types({}, renamed=False))
     files = []
@@ -80,6 +83,24 @@ def write_dataset(folder: Path, window: Window, rows: Sequence[Example], task: s
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_settings() -> dict[str, str]:
+    """Return the settings of a model that trains in a second."""
+    return TINY
+
+
+@pytest.fixture(scope="session")
+def make_rows() -> Callable[..., list[Example]]:
+    """Return what makes rows of copying."""
+    return copy_rows
+
+
+@pytest.fixture(scope="session")
+def make_data() -> Callable[..., Path]:
+    """Return what writes a data set."""
+    return write_dataset
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from symshift.models.losses import IGNORED, AdaCos, CrossEntropy, next_scale
 from torch.nn import functional as F
+
+from symshift.models.losses import IGNORED, AdaCos, CrossEntropy, next_scale
 
 
 def plain_adacos(cosines: np.ndarray, labels: np.ndarray, scale: float) -> tuple[float, float]:

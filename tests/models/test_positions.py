@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+
 from symshift.data.errors import UsageError
 from symshift.data.plugins import plugin_names
 from symshift.models.encoding import MAX_PATH, pack_path

@@ -4,6 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
+
 from symshift.data.errors import UsageError
 from symshift.models.randomizers import RANDOMIZERS, hypercube, neighbor
 

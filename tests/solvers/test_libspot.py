@@ -347,6 +347,20 @@ def test_untested_version_is_refused_with_the_reason() -> None:
     assert "pip install" in found
 
 
+def test_untested_machine_is_tried_in_a_process_of_its_own(
+    spot: LibSpot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libspot, "TESTED_MACHINES", ())
+    libspot._try_elsewhere(spot.source)
+
+    code = "from symshift.solvers import libspot; libspot.TESTED_MACHINES = ()" + TRY
+    assert run(code) == f"found {spot.source}"
+
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(MissingToolError, match="does not work on"):
+        libspot._try_elsewhere(spot.source)
+
+
 @pytest.mark.parametrize(
     ("platform", "cure"),
     [("darwin", "conda install -c conda-forge spot"), ("win32", "works without it")],

@@ -1,0 +1,57 @@
+import json
+
+import pytest
+
+from symshift.data.errors import DataError, UsageError
+from symshift.data.plugins import plugin_names
+from symshift.models.configuration import RunConfig, split_settings
+
+
+def test_settings_go_to_the_method_or_to_the_training() -> None:
+    options, train = split_settings("interchangeable", {"symbol_dim": "9", "steps": "7"})
+
+    assert (options.symbol_dim, train.steps) == (9, 7)
+
+
+@pytest.mark.parametrize("method", plugin_names("models.embeddings"))
+def test_no_option_of_a_method_hides_a_setting(method: str) -> None:
+    split_settings(method, {})
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "message"),
+    [
+        ("interchangeabel", {}, "Did you mean 'interchangeable'"),
+        ("learned", {"stepz": "3"}, "Did you mean 'steps'"),
+        ("learned", {"symbol_dim": "3"}, "unknown setting 'symbol_dim'"),
+        ("interchangeable", {"randomizer": "hyper-cube"}, "Did you mean 'hypercube'"),
+        ("learned", {"steps": "many"}, "steps='many'"),
+        ("learned", {"steps": "0"}, "steps=0 must be at least 1"),
+        ("learned", {"dropout": "1"}, "dropout=1.0"),
+        ("learned", {"lr": "0"}, "lr=0.0"),
+        ("learned", {"feature_norm": "false"}, "loss=adacos needs cosines"),
+    ],
+)
+def test_bad_settings_are_named(method: str, settings: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        split_settings(method, settings)
+
+
+def test_configuration_survives_json(tiny_config) -> None:
+    config = tiny_config()
+
+    assert RunConfig.from_json(json.loads(json.dumps(config.to_json())), "x") == config
+
+
+def test_differences_are_named(tiny_config) -> None:
+    assert tiny_config().differences(tiny_config()) == ""
+    assert tiny_config().differences(tiny_config(steps=99)) == "steps 12, not 99"
+    assert "method interchangeable, not learned" in tiny_config().differences(
+        tiny_config("learned")
+    )
+
+
+@pytest.mark.parametrize("change", [{"schema_version": 99}, {"train": None}, {"window": None}])
+def test_broken_configuration_is_refused(tiny_config, change: dict[str, object]) -> None:
+    with pytest.raises(DataError, match=r"RUN/config\.json"):
+        RunConfig.from_json({**tiny_config().to_json(), **change}, "RUN/config.json")

@@ -1,0 +1,157 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from symshift.data.errors import DataError, UsageError
+from symshift.data.vocabulary import Window
+from symshift.models.prediction import predict
+from symshift.models.training import train
+
+
+@pytest.fixture(scope="session")
+def settings(tiny_settings: dict[str, str]) -> dict[str, str]:
+    return {**tiny_settings, "steps": "8"}
+
+
+@pytest.fixture(scope="session")
+def learned_run(settings, copy_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("runs") / "learned"
+    train(copy_data, run, "learned", settings=settings, device="cpu")
+    return run
+
+
+@pytest.fixture(scope="session")
+def interchangeable_run(
+    settings, copy_data: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    run = tmp_path_factory.mktemp("runs") / "interchangeable"
+    own = {"symbol_dim": "6", "lr": "3e-2"}
+    train(copy_data, run, "interchangeable", settings={**settings, **own}, device="cpu")
+    return run
+
+
+def lines_of(path: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_predictions_have_the_rows_ids_in_order(
+    make_rows, learned_run: Path, copy_data: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "p.jsonl"
+    predict(learned_run, copy_data, out, device="cpu")
+
+    assert [line["id"] for line in lines_of(out)] == [row.id for row in make_rows(70, 3, "test")]
+    assert all(line.keys() == {"id", "prediction"} for line in lines_of(out))
+
+
+def test_file_beside_says_how_they_came(
+    interchangeable_run: Path, copy_data: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "p.jsonl"
+    meta = predict(
+        interchangeable_run,
+        *(copy_data, out),
+        **{"table_seed": 4, "checkpoint": 4, "command": "symshift predict", "batch_size": 9},
+    )
+
+    assert meta == json.loads((tmp_path / "p.jsonl.meta.json").read_text())
+    assert meta["method"] == "interchangeable"
+    assert meta["table_seed"] == 4
+    assert meta["checkpoint"] == "checkpoints/step-00000004/model.safetensors"
+    assert meta["command"] == "symshift predict"
+    assert (meta["batch"], meta["dtype"], meta["beam"]) == (9, "float32", 1)
+    parameters = meta["parameters"]
+    assert parameters["input"] == (3 + 1) * (16 - 6)
+    assert parameters["output"] == 0
+    assert parameters["trained"] == parameters["input"] + parameters["body"]
+
+
+def test_same_command_gives_the_same_bytes(
+    interchangeable_run: Path, copy_data: Path, tmp_path: Path
+) -> None:
+    texts = []
+    for name in ("one", "two"):
+        predict(interchangeable_run, copy_data, tmp_path / name, device="cpu", table_seed=1)
+        texts.append([(tmp_path / f"{name}{end}").read_bytes() for end in ("", ".meta.json")])
+
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_batch_size_changes_no_prediction(
+    interchangeable_run: Path, copy_data: Path, tmp_path: Path, beam: int
+) -> None:
+    for size in (1, 7, 64):
+        out = tmp_path / str(size)
+        predict(interchangeable_run, copy_data, out, device="cpu", batch_size=size, beam=beam)
+
+    assert lines_of(tmp_path / "1") == lines_of(tmp_path / "7") == lines_of(tmp_path / "64")
+
+
+def test_names_without_rows_are_refused_with_the_remedy(
+    learned_run: Path, other_names: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=r"rows for a to c: train it with --set vocabulary="):
+        predict(learned_run, other_names, tmp_path / "p.jsonl", device="cpu")
+    assert not list(tmp_path.iterdir())
+
+
+def test_learned_model_with_rows_for_more_names_answers_in_them(
+    settings, copy_data: Path, other_names: Path, tmp_path: Path
+) -> None:
+    wide = {**settings, "vocabulary": "7"}
+    train(copy_data, tmp_path / "run", "learned", settings=wide, device="cpu")
+    predict(tmp_path / "run", other_names, tmp_path / "p.jsonl", device="cpu")
+
+    assert len(lines_of(tmp_path / "p.jsonl")) == 30
+
+
+def test_drawn_rows_stand_for_any_names(
+    make_data, make_rows, interchangeable_run: Path, copy_data: Path, tmp_path: Path
+) -> None:
+    # The same problems in names that are three places on get the same answers, three places on.
+    rows = make_rows(40, 3, "test")
+    shift = str.maketrans("abc", "def")
+    moved = [
+        row.__class__.from_columns({**row, "input": row.input.translate(shift)}) for row in rows
+    ]
+    for name, window, part in (("here", Window(0, 2), rows), ("there", Window(3, 5), moved)):
+        data = make_data(tmp_path / name, window, part)
+        predict(interchangeable_run, data, tmp_path / f"{name}.jsonl", device="cpu")
+    here, there = (lines_of(tmp_path / f"{name}.jsonl") for name in ("here", "there"))
+
+    assert [a["prediction"].translate(shift) for a in here] == [b["prediction"] for b in there]
+    assert len({a["prediction"] for a in here}) > 1
+
+
+def test_alpha_renaming_refuses_more_names_than_its_pool(
+    settings, copy_data: Path, other_names: Path, tmp_path: Path
+) -> None:
+    train(copy_data, tmp_path / "run", "alpha-renaming", settings=settings, device="cpu")
+
+    with pytest.raises(UsageError, match=r"4 names, but the pool has 3 rows.*--set pool=4"):
+        predict(tmp_path / "run", other_names, tmp_path / "p.jsonl", device="cpu")
+
+
+def test_data_of_another_task_is_refused(
+    make_data, make_rows, learned_run: Path, tmp_path: Path
+) -> None:
+    data = make_data(tmp_path / "d", Window.first(3), make_rows(3, 3, "test"), task="ltl")
+
+    with pytest.raises(UsageError, match="of task ltl, the model was trained on copy"):
+        predict(learned_run, data, tmp_path / "p.jsonl", device="cpu")
+
+
+def test_weights_of_another_shape_are_refused(
+    learned_run: Path, copy_data: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    config = json.loads((learned_run / "config.json").read_text())
+    config["train"]["decoder_layers"] = 1
+    (run / "config.json").write_text(json.dumps(config))
+    (run / "model.safetensors").write_bytes((learned_run / "model.safetensors").read_bytes())
+
+    with pytest.raises(DataError, match="do not fit"):
+        predict(run, copy_data, tmp_path / "p.jsonl", device="cpu")

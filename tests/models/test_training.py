@@ -1,0 +1,202 @@
+import json
+import os
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+import torch
+
+from symshift.data.errors import RunInterrupted, SymshiftError, UsageError
+from symshift.data.files import sha256_of
+from symshift.data.plugins import plugin_names
+from symshift.data.vocabulary import Window
+from symshift.models import training
+from symshift.models.configuration import TrainConfig
+from symshift.models.trainer import Trainer, learning_rate
+from symshift.models.training import train
+
+METHODS = plugin_names("models.embeddings")
+SETTINGS: Mapping[str, Mapping[str, str]] = {"interchangeable": {"symbol_dim": "6"}}
+
+
+@pytest.fixture
+def settings_of(tiny_settings: dict[str, str]) -> Callable[..., dict[str, str]]:
+    def settings(method: str, **changes: str) -> dict[str, str]:
+        return {**tiny_settings, **SETTINGS.get(method, {}), **changes}
+
+    return settings
+
+
+def log_of(run: Path) -> list[dict]:
+    return [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+
+
+def stopping_after(step: int, number: signal.Signals) -> type[Trainer]:
+    """Return a trainer that gets a signal in the middle of a step."""
+
+    class Stopping(Trainer):
+        def step(self) -> None:
+            if self.step_done + 1 == step:
+                os.kill(os.getpid(), number)
+            super().step()
+
+    return Stopping
+
+
+@pytest.mark.parametrize("method", [*METHODS, "alpha-renaming data"])
+def test_interrupted_and_resumed_run_ends_with_the_same_weights_and_log(
+    settings_of, method: str, copy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method, _, form = method.partition(" ")
+    settings = settings_of(method, **({"form": form} if form else {}))
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    train(copy_data, whole, method, settings=settings, device="cpu", seed=3)
+
+    for step, number in ((3, signal.SIGINT), (7, signal.SIGTERM)):
+        with monkeypatch.context() as patch:
+            patch.setattr(training, "Trainer", stopping_after(step, number))
+            with pytest.raises(RunInterrupted, match=f"behind step {step} of 12.*--resume"):
+                train(
+                    copy_data, parts, method, settings=settings, device="cpu", seed=3, resume=True
+                )
+    train(copy_data, parts, method, settings=settings, device="cpu", seed=3, resume=True)
+
+    assert sha256_of(parts / "model.safetensors") == sha256_of(whole / "model.safetensors")
+    assert log_of(parts) == log_of(whole)
+
+
+def test_run_that_was_killed_goes_on_from_its_last_checkpoint(
+    settings_of, copy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Dying(Trainer):
+        def step(self) -> None:
+            if self.step_done == 10:
+                raise MemoryError
+            super().step()
+
+    settings = settings_of("learned")
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    train(copy_data, whole, "learned", settings=settings, device="cpu")
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "Trainer", Dying)
+        with pytest.raises(MemoryError):
+            train(copy_data, parts, "learned", settings=settings, device="cpu")
+    train(copy_data, parts, "learned", settings=settings, device="cpu", resume=True)
+
+    assert sha256_of(parts / "model.safetensors") == sha256_of(whole / "model.safetensors")
+    assert log_of(parts) == log_of(whole)
+
+
+def test_seeds_give_other_weights(settings_of, copy_data: Path, tmp_path: Path) -> None:
+    for seed in (0, 1):
+        settings = settings_of("learned", steps="2")
+        train(copy_data, tmp_path / str(seed), "learned", settings=settings, seed=seed)
+
+    assert sha256_of(tmp_path / "0/model.safetensors") != sha256_of(
+        tmp_path / "1/model.safetensors"
+    )
+
+
+def test_training_leaves_the_global_stream(settings_of, copy_data: Path, tmp_path: Path) -> None:
+    before = torch.get_rng_state()
+    train(copy_data, tmp_path / "run", "learned", settings=settings_of("learned", steps="2"))
+
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_log_holds_chance_losses_and_validation(
+    settings_of, copy_data: Path, tmp_path: Path
+) -> None:
+    train(copy_data, tmp_path / "run", "learned", settings=settings_of("learned"))
+    log = log_of(tmp_path / "run")
+
+    assert log[0]["step"] == 0
+    assert log[0]["chance"].keys() == {"majority"}
+    assert [line["step"] for line in log if "loss" in line] == [5, 10, 12]
+    assert [line["step"] for line in log if "validation" in line] == [6, 12]
+    assert log[-1]["validation"].keys() == {"loss", "correct"}
+
+
+def test_run_holds_only_json_and_safetensors(settings_of, copy_data: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    train(copy_data, run, "learned", settings=settings_of("learned"))
+    visible = {p.name for p in run.rglob("*") if p.is_file() and not p.name.startswith(".")}
+
+    assert visible == {
+        *("config.json", "model.safetensors", "log.jsonl"),
+        *("optimizer.safetensors", "state.json"),
+    }
+
+
+def test_finished_run_is_left_as_it_is(
+    settings_of, copy_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    for resume in (False, True):
+        train(copy_data, run, "learned", settings=settings_of("learned"), resume=resume)
+
+    assert "nothing to do" in capsys.readouterr().err
+
+
+def test_folder_of_another_run_is_refused(settings_of, copy_data: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    train(copy_data, run, "learned", settings=settings_of("learned", steps="2"))
+
+    with pytest.raises(UsageError, match=r"another run \(steps 2, not 3\)"):
+        train(copy_data, run, "learned", settings=settings_of("learned", steps="3"), resume=True)
+
+
+def test_unfinished_run_is_not_started_again_by_accident(
+    settings_of, copy_data: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    train(copy_data, run, "learned", settings=settings_of("learned", steps="2"))
+    (run / "model.safetensors").unlink()
+
+    with pytest.raises(UsageError, match="add --resume"):
+        train(copy_data, run, "learned", settings=settings_of("learned", steps="2"))
+
+
+def test_folder_with_other_files_is_refused(settings_of, copy_data: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+
+    with pytest.raises(SymshiftError, match=r"no config\.json"):
+        train(copy_data, tmp_path, "learned", settings=settings_of("learned"), resume=True)
+
+
+def test_data_without_validation_rows_can_be_trained_on(
+    settings_of, make_rows, make_data, tmp_path: Path
+) -> None:
+    data = make_data(tmp_path / "data", Window.first(3), make_rows(30, 3, "train"))
+    train(data, tmp_path / "run", "learned", settings=settings_of("learned"))
+
+    assert all("validation" not in line for line in log_of(tmp_path / "run"))
+
+
+def test_loss_that_is_no_number_stops_the_run(settings_of, copy_data: Path, tmp_path: Path) -> None:
+    settings = settings_of("learned", lr="1e30", clip_norm="1e30")
+
+    with pytest.raises(SymshiftError, match="lower --set lr"):
+        train(copy_data, tmp_path / "run", "learned", settings=settings)
+
+
+def test_copying_is_learned(settings_of, copy_data: Path, tmp_path: Path) -> None:
+    settings = {
+        **settings_of("learned"),
+        **{"width": "32", "ff_width": "32", "steps": "260", "validation_rows": "20"},
+        **{"batch_size": "50", "lr": "1e-2", "dropout": "0", "validate_every": "260"},
+    }
+    train(copy_data, tmp_path / "run", "learned", settings=settings, device="cpu")
+
+    assert log_of(tmp_path / "run")[-1]["validation"]["correct"] >= 0.6
+
+
+def test_learning_rate_warms_up_and_falls_to_zero() -> None:
+    config = TrainConfig(steps=100, warmup_steps=10, lr=0.5)
+    rates = [learning_rate(step, config) for step in range(1, 101)]
+
+    assert rates[4] == pytest.approx(0.25)
+    assert max(rates) == rates[9] == 0.5
+    assert rates[54] == pytest.approx(0.25)
+    assert rates[-1] == pytest.approx(0, abs=1e-12)
