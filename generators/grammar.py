@@ -74,3 +74,10 @@ class Grammar:
                 f"operators have size {least} or more"
             )
         return sizes
+
+
+def no_formula(size: Range, num_symbols: Range) -> UsageError:
+    """Return the error for ranges that no formula over the operators meets."""
+    return UsageError(
+        f"size {size}, num_symbols {num_symbols}: no formula over these operators has both"
+    )

@@ -35,17 +35,15 @@ class Interleaving:
     index.
     """
 
-    def __init__(self, sizes: Mapping[int, int], weights: Mapping[int, int], *path: Part) -> None:
+    def __init__(self, sizes: Mapping[int, int], weights: Mapping[int, int]) -> None:
         """Plan the stream.
 
         Args:
             sizes: How many elements each part has.
             weights: How many each gives in a round, as long as it can; positive.
-            path: What the order within rounds is a function of.
         """
         self.parts = tuple(sizes)
         self.length = sum(sizes.values())
-        self._path = path
         self._phases: list[_Phase] = []
         left = dict(sizes)
         while any(left.values()):
@@ -61,14 +59,19 @@ class Interleaving:
             left = {part: left[part] - rounds * counts[part] for part in left}
         self._starts = [phase.start for phase in self._phases]
 
-    def __getitem__(self, index: int) -> tuple[int, int]:
-        """Return the part at an index of the stream, and which of its elements comes there."""
+    def locate(self, index: int, path: tuple[Part, ...]) -> tuple[int, int]:
+        """Return the part at an index of the stream, and which of its elements comes there.
+
+        Args:
+            index: Below the length of the stream.
+            path: What the order within rounds is a function of.
+        """
         if not 0 <= index < self.length:
             raise IndexError(f"index={index} must be in range({self.length})")
         number = bisect_right(self._starts, index) - 1
         phase = self._phases[number]
         turn, slot = divmod(index - phase.start, phase.round_size)
-        slot = _order(phase.round_size, self._path, number, turn)[slot]
+        slot = _order(phase.round_size, path, number, turn)[slot]
         at = bisect_right(phase.starts, slot) - 1
         element = phase.bases[at] + turn * phase.counts[at] + slot - phase.starts[at]
         return self.parts[at], element

@@ -91,13 +91,13 @@ class RangedLeaves:
     def __init__(self, grammar: Grammar, max_size: int, num_symbols: Range) -> None:
         self._shortening = Shortening(grammar, max_size, by_leaves=True)
         self._names = grammar.symbols
-        self._counts = Range(max(1, num_symbols.min), min(num_symbols.max, len(self._names)))
+        self._counts = range(max(1, num_symbols.min), min(num_symbols.max, len(self._names)) + 1)
         by_leaves = _weights(self._shortening)
         shares = [self._share(j) for j in range(len(by_leaves[0]))]
         self.weights = [sum(map(float.__mul__, row, shares)) for row in by_leaves]
         self._single = _SingleNodes(self._shortening, num_symbols, self.weights[1])
         self.weights[1] = self._single.weight
-        base = self._counts.max / len(self._names)
+        base = max(1, self._counts.stop - 1) / len(self._names)
         num_tilts = min(_MAX_TILTS, _MAX_EXPONENT // (2 * len(shares)))
         tilts = [base * _TILT_STEP**power for power in range(num_tilts + 1)]
         self._plans = [_best_plan(row, shares, tilts) for row in by_leaves]
@@ -126,7 +126,7 @@ class RangedLeaves:
         """Draw independent symbols that meet the condition, in canonical form."""
         ways = _label_counts(num_leaves, len(self._names), self._counts)
         rank = draws.below(sum(ways))
-        for k, count in enumerate(ways, self._counts.min):
+        for k, count in enumerate(ways, self._counts.start):
             if rank < count:
                 break
             rank -= count
@@ -157,12 +157,9 @@ def _weights(shortening: Shortening) -> list[list[float]]:
 
 
 @lru_cache(maxsize=4096)
-def _label_counts(num_leaves: int, num_names: int, num_symbols: Range) -> tuple[int, ...]:
+def _label_counts(num_leaves: int, num_names: int, num_symbols: range) -> tuple[int, ...]:
     """Return in how many ways leaves have k distinct symbols, for each k of the range."""
-    return tuple(
-        math.perm(num_names, k) * count_patterns(num_leaves, k)
-        for k in range(num_symbols.min, num_symbols.max + 1)
-    )
+    return tuple(math.perm(num_names, k) * count_patterns(num_leaves, k) for k in num_symbols)
 
 
 def _best_plan(

@@ -21,11 +21,11 @@ from symshift.data.example import SPLITS, Example
 from symshift.data.files import locked_folder, read_json, whole_file, write_json
 from symshift.data.plugins import load_task
 from symshift.data.schema import arrow_schema, column_types
+from symshift.generators.blocks import BLOCK_CANDIDATES
 from symshift.generators.candidates import Recipe, Skipped, realise
 from symshift.generators.pool import Chunk
 from symshift.generators.quota import Demand, Quota
 from symshift.generators.writer import (
-    BLOCK_CANDIDATES,
     CHUNK_CANDIDATES,
     Context,
     Engine,
@@ -128,9 +128,10 @@ def _make(
     unwanted = frozenset(SPLITS) - demand.splits.keys()
     first, last = block * BLOCK_CANDIDATES, (block + 1) * BLOCK_CANDIDATES
     last = last if end is None else min(last, end)
+    context: Context = (recipe, unwanted)
     chunks = (
         Chunk(
-            context=(recipe, unwanted),
+            context=context,
             items=range(start, min(start + CHUNK_CANDIDATES, last)),
         )
         for start in range(first, last, CHUNK_CANDIDATES)

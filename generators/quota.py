@@ -73,8 +73,8 @@ class Quota:
     @property
     def full(self) -> Full:
         """The splits and the cells that need no more rows."""
-        splits: set[str | Cell] = {split for split in SPLITS if self._is_full(split)}
-        return frozenset(splits.union(filter(self._is_closed, self._cells)))
+        splits = {split for split in SPLITS if self._is_full(split)}
+        return frozenset([*splits, *filter(self._is_closed, self._cells)])
 
     @property
     def is_satisfied(self) -> bool:

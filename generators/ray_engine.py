@@ -36,7 +36,7 @@ class RayEngine:
             import ray
         except ModuleNotFoundError:
             raise MissingToolError("--engine ray needs Ray: pip install 'symshift[ray]'") from None
-        self._ray = ray
+        self._ray: Any = ray
         self._num_workers = num_workers
 
     def __enter__(self) -> "RayEngine":

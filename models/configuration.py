@@ -44,6 +44,7 @@ class TrainConfig:
     precision: str = option(
         "auto", "type of matrix products; auto: bfloat16 on CUDA", ("auto", "float32", "bfloat16")
     )
+    threads: int = option(0, "threads of the CPU; 0: as many as PyTorch takes")
     log_every: int = option(50, "steps between lines of the log")
     validate_every: int = option(500, "steps between validations")
     validation_rows: int = option(256, "validation rows that are solved each time")
@@ -68,7 +69,7 @@ _LEAST = {
     **dict.fromkeys(("vocabulary", "width", "num_heads", "ff_width", "encoder_layers"), 1),
     **dict.fromkeys(("decoder_layers", "steps", "batch_size", "pool_batches", "log_every"), 1),
     **dict.fromkeys(("validate_every", "validation_rows", "checkpoint_every"), 1),
-    **dict.fromkeys(("warmup_steps", "keep_checkpoints"), 0),
+    **dict.fromkeys(("warmup_steps", "keep_checkpoints", "threads"), 0),
 }
 
 
@@ -167,7 +168,7 @@ class RunConfig:
             values["train"] = build(TrainConfig, plain["train"], KIND)
             values["fixed_tokens"] = tuple(plain["fixed_tokens"])
             values["window"] = Window(*plain["window"])
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise DataError(f"{where}: no configuration of a run ({error})") from None
         return cls(**values)
 

@@ -53,7 +53,7 @@ def _spot() -> Finding:
     try:
         spot = find_spot()
     except MissingToolError as error:
-        return Finding("spot", "", f"{error}. All but making LTL data works without it")
+        return Finding("spot", "", f"{error}")
     return Finding("spot", f"{spot.version} from {spot.source}")
 
 

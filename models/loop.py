@@ -69,17 +69,23 @@ class Loop:
             self._save()
 
     def _summarise(self, bar: "tqdm[Never]") -> None:
-        step, summary = self._trainer.step_done, self._trainer.summary()
-        if not all(map(math.isfinite, summary.values())):
-            raise SymshiftError(
-                f"step {step}: the loss is {summary['loss']}, the gradient {summary['grad_norm']}; "
-                "train with a lower --set lr or more --set warmup_steps"
-            )
-        self._log.write(step, **summary)
+        summary = self._trainer.summary()
+        self._require_finite(summary)
+        self._log.write(self._trainer.step_done, **summary)
         bar.set_postfix(loss=f"{summary['loss']:.3f}", refresh=False)
 
     def _save(self) -> None:
-        self._folder.save(self._trainer.checkpoint(), self._config.keep_checkpoints)
+        checkpoint = self._trainer.checkpoint()
+        self._require_finite(checkpoint.progress)
+        self._folder.save(checkpoint, self._config.keep_checkpoints)
+
+    def _require_finite(self, values: Mapping[str, float]) -> None:
+        for name, value in values.items():
+            if not math.isfinite(value):
+                raise SymshiftError(
+                    f"step {self._trainer.step_done}: {name} is {value}; "
+                    "train with a lower --set lr or more --set warmup_steps"
+                )
 
     def _stop(self) -> None:
         step = self._trainer.step_done

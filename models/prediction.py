@@ -12,6 +12,7 @@ from tqdm import tqdm
 from symshift.data.dataset import Dataset, open_dataset
 from symshift.data.errors import DataError, UsageError
 from symshift.data.files import whole_file, write_json
+from symshift.data.options import to_plain
 from symshift.data.plugins import load_task
 from symshift.models.answering import Answerer
 from symshift.models.building import build_model, needs_paths, parameter_counts
@@ -19,7 +20,7 @@ from symshift.models.checkpoints import CONFIG, RunFolder
 from symshift.models.configuration import RunConfig, versions
 from symshift.models.encoding import Codec, encode_problems
 from symshift.models.model import ReferenceModel
-from symshift.models.streams import pick_device, pick_dtype, stream
+from symshift.models.streams import cpu_threads, pick_device, pick_dtype, stream
 
 META_VERSION = 1
 
@@ -36,6 +37,7 @@ def predict(
     batch_size: int = 256,
     device: str = "auto",
     precision: str = "float32",
+    threads: int | None = None,
     name: str | None = None,
     command: str = "",
 ) -> dict[str, Any]:
@@ -55,6 +57,7 @@ def predict(
         batch_size: Problems in a batch.
         device: One of streams.DEVICES.
         precision: As in TrainConfig.
+        threads: As in TrainConfig; that of the run if not given.
         name: What the system is called; the run's folder and method if not given.
         command: The command line, to be stored.
 
@@ -79,12 +82,15 @@ def predict(
     )
     with torch.no_grad():
         rows = model.rows(len(answerer.codec.window), stream("prediction-table", table_seed))
-    batches = answerer.answers(rows, encoded.to(where), beam=beam, batch_size=batch_size)
-    _write_lines(output_path, columns["id"], _texts(batches, len(encoded)))
+    with cpu_threads(config.train.threads if threads is None else threads):
+        batches = answerer.answers(rows, encoded.to(where), beam=beam, batch_size=batch_size)
+        texts = _texts(batches, len(encoded))
+    _write_lines(output_path, columns["id"], texts)
     meta = {
         "schema_version": META_VERSION,
         "name": name or f"{config.method}-{config.seed}",
         "method": config.method,
+        "options": to_plain(config.options),
         "seed": config.seed,
         "parameters": parameter_counts(model),
         "table_seed": table_seed,

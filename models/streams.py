@@ -1,6 +1,7 @@
-"""Random streams and devices: each stream is a function of a path of names and numbers."""
+"""Random streams, devices and threads; each stream is a function of a path of names and numbers."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import torch
 
@@ -50,6 +51,17 @@ def pick_dtype(precision: str, device: torch.device) -> torch.dtype:
 def mixed_precision(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[None]:
     """Return the context in which a model runs; weights stay in float32."""
     return torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32)
+
+
+@contextmanager
+def cpu_threads(num_threads: int) -> Iterator[None]:
+    """Use so many threads in the context; 0 for as many as PyTorch takes by itself."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(num_threads or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def own_global_stream(device: torch.device) -> AbstractContextManager[None]:

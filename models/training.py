@@ -17,7 +17,7 @@ from symshift.models.configuration import RunConfig, TrainConfig, split_settings
 from symshift.models.embedding import load_method
 from symshift.models.encoding import encode_rows
 from symshift.models.loop import Loop, say, show_shares
-from symshift.models.streams import own_global_stream, pick_device
+from symshift.models.streams import cpu_threads, own_global_stream, pick_device
 from symshift.models.trainer import Trainer
 from symshift.models.validation import Validation, chance_levels, validation_sample
 
@@ -61,7 +61,7 @@ def train(
     if folder.is_finished():
         say(f"{run_path}: finished before, nothing to do")
         return config
-    with locked_folder(run_path), own_global_stream(where):
+    with locked_folder(run_path), own_global_stream(where), cpu_threads(config.train.threads):
         rows = dataset.rows("train")
         encoded = encode_rows(task, config.codec, rows, with_paths=needs_paths(config))
         trainer = Trainer(config, encoded, where)

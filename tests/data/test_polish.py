@@ -113,7 +113,6 @@ def test_a_text_over_the_cap_is_refused_at_once(parse):
         ("p26",),
         ("&", "aa", "b"),
         ("&", "&", "x", "o", "r"),
-        ("&", "&", "x", "o", "xor", "a", "b"),
     ],
 )
 def test_what_the_published_reader_does_not_know_is_not_written(tree):

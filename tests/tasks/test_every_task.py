@@ -123,7 +123,10 @@ def test_no_sequence_of_tokens_breaks_decoding_or_checking(task):
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "\x00", "💥", "a" * 30_000, "!" * 30_000, "(" * 19_000, "cycle{" * 3_000, "{}", "}", ";"],
+    [
+        *("", " ", "\x00", "💥", "{}", "}", ";"),
+        *("a" * 30_000, "!" * 30_000, "(" * 19_000, "cycle{" * 3_000),
+    ],
 )
 def test_any_text_gets_a_verdict_with_a_reason(task, text):
     row = next(solved(task))[2]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from symshift.data.errors import SymshiftError, UsageError
-from symshift.solvers.pool import LOOK_AHEAD, Chunk, LostItemError, WorkerPool, num_usable_cpus
+from symshift.generators.pool import LOOK_AHEAD, Chunk, LostItemError, WorkerPool, num_usable_cpus
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
@@ -231,7 +231,7 @@ def test_lost_item_error_survives_pickling() -> None:
 
 SCRIPT = """
 import sys, time
-from symshift.solvers.pool import Chunk, WorkerPool
+from symshift.generators.pool import Chunk, WorkerPool
 from busy import work
 
 if __name__ == "__main__":
