@@ -3,13 +3,15 @@
 Both are functions of the data alone: no dates, no paths of a machine, the same bytes each time.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import symshift
 from symshift.data.errors import UsageError
 from symshift.data.files import write_json, write_text
+from symshift.data.records import Columns
 from symshift.data.task import Cell
+from symshift.generators.audit import audit
 from symshift.generators.audit_report import RULE, to_plain, verdict
 from symshift.generators.audit_result import (
     MIN_UNIQUE_SHARE,
@@ -47,20 +49,33 @@ Rule: {RULE}.
 """
 
 
-def write_certificate(audit: Audit, path: Path) -> None:
-    """Write the certificate of an audit, with a Markdown file of the same name beside it.
+def certify(
+    paths: Sequence[Path],
+    output: Path | None,
+    *,
+    task: str | None = None,
+    columns: Columns | None = None,
+) -> Audit:
+    """Audit data sets and write the certificate.
 
     Args:
-        audit: What was found.
-        path: The JSON file.
+        paths: What `audit` takes, as `task` and `columns`.
+        output: The JSON file to write, with a Markdown file of the same name beside it; None to
+            write nothing.
+        task: The task of the rows of other files.
+        columns: Which columns of other files hold what.
 
     Raises:
-        UsageError: If the path does not end in .json.
+        UsageError: If `output` does not end in .json, and as `audit`.
+        DataError: As `audit`.
     """
-    if path.suffix != ".json":
-        raise UsageError(f"{path}: name the certificate *.json; a *.md is written beside it")
-    write_json(path, to_plain(audit))
-    write_text(path.with_suffix(".md"), to_markdown(audit))
+    if output is not None and output.suffix != ".json":
+        raise UsageError(f"{output}: name the certificate *.json; a *.md is written beside it")
+    found = audit(paths, task=task, columns=columns)
+    if output is not None:
+        write_json(output, to_plain(found))
+        write_text(output.with_suffix(".md"), to_markdown(found))
+    return found
 
 
 def to_markdown(audit: Audit) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from symshift.data.errors import UsageError
 from symshift.data.formula import ARITY, CONSTANTS, OPERATORS
 from symshift.data.options import Range
+from symshift.data.task import Cell
 from symshift.data.vocabulary import name_at
 
 
@@ -38,6 +39,11 @@ class Grammar:
             tuple(o for o in given if o in OPERATORS and ARITY[o] == 2),
         )
 
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Constants and operators, in the order given within each arity."""
+        return (*self.constants, *self.unary, *self.binary)
+
     def tree_sizes(self, max_size: int) -> list[int]:
         """Return the sizes up to `max_size` that a tree can have."""
         if self.unary:
@@ -47,6 +53,10 @@ class Grammar:
     def num_inner(self, size: int) -> int:
         """Return how many operators the top of a tree of more than one node can be."""
         return len(self.unary) + (len(self.binary) if size > 2 else 0)
+
+    def max_leaves(self, size: int) -> int:
+        """Return how many leaves a tree can have."""
+        return (size + 1) // 2 if self.binary else 1
 
     def splits(self, size: int) -> range:
         """Return the sizes that the left operand of a binary operator can have in a tree."""
@@ -74,6 +84,19 @@ class Grammar:
                 f"operators have size {least} or more"
             )
         return sizes
+
+    def cells(self, size: Range, num_symbols: Range) -> list[Cell]:
+        """Return the pairs of a number of distinct symbols and a size that trees can have.
+
+        Raises:
+            UsageError: If there is none.
+        """
+        return [
+            (k, n)
+            for k in range(num_symbols.min, min(num_symbols.max, len(self.symbols)) + 1)
+            for n in self.possible_sizes(size, num_symbols)
+            if k <= self.max_leaves(n) and (k or self.constants)
+        ]
 
 
 def no_formula(size: Range, num_symbols: Range) -> UsageError:

@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
+from typing import Generic, TypeVar
 
 from symshift.data.seeds import Part
 from symshift.generators.permutations import Permutation
+
+P = TypeVar("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class _Phase:
     """Slots in a round."""
 
 
-class Interleaving:
+class Interleaving(Generic[P]):
     """Which element of which part comes at each index.
 
     Time runs in rounds. In every round each part gives as many elements as its weight says, in a
@@ -35,7 +38,7 @@ class Interleaving:
     index.
     """
 
-    def __init__(self, sizes: Mapping[int, int], weights: Mapping[int, int]) -> None:
+    def __init__(self, sizes: Mapping[P, int], weights: Mapping[P, int]) -> None:
         """Plan the stream.
 
         Args:
@@ -59,7 +62,7 @@ class Interleaving:
             left = {part: left[part] - rounds * counts[part] for part in left}
         self._starts = [phase.start for phase in self._phases]
 
-    def locate(self, index: int, path: tuple[Part, ...]) -> tuple[int, int]:
+    def locate(self, index: int, path: tuple[Part, ...]) -> tuple[P, int]:
         """Return the part at an index of the stream, and which of its elements comes there.
 
         Args:

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
+from operator import mul
 from typing import Protocol
 
 from symshift.data.options import Range
@@ -18,18 +19,19 @@ from symshift.data.seeds import Draws
 from symshift.generators.effects import NUM_KINDS
 from symshift.generators.grammar import Grammar
 from symshift.generators.shapes import LEAF, Shapes
-from symshift.generators.shortening import Shortening
+from symshift.generators.shortening import Shortening, add_up
 from symshift.generators.strings import count_patterns, unrank_pattern
 
-_TILT_STEP = 4
-_MAX_TILTS = 12
+# Tilts are powers of 2; the largest power that comes up, a tilt for each leaf, stays a float.
 _MAX_EXPONENT = 600
+_MOST_DOWN = 5
+_MOST_UP = 14
 
 
 class Leaves(Protocol):
     """Draws formulas of a given size as the identities without the equality rules leave them."""
 
-    weights: Sequence[float]
+    weights: list[float]
     """[m]: how often trees, one of each size, become such a formula of m nodes."""
 
     def draw(self, size: int, draws: Draws, fractions: Iterator[float]) -> list[str] | None:
@@ -46,7 +48,7 @@ class _SingleNodes:
     def __init__(self, shortening: Shortening, num_symbols: Range, symbol_weight: float) -> None:
         weights = [symbol_weight]
         for c in (0, 1):
-            weight = sum(constants[c] for constants in shortening.constants)
+            weight = add_up(constants[c] for constants in shortening.constants)
             weights.append(weight if 0 in num_symbols else 0.0)
         self._sums = list(accumulate(weights))
         self._tokens = (shortening.grammar.symbols[0], "0", "1")
@@ -63,7 +65,7 @@ class FreeLeaves:
         shortening = Shortening(grammar, max_size)
         self._shapes = Shapes(shortening)
         self._names = grammar.symbols
-        self.weights = [sum(row) for row in _weights(shortening)]
+        self.weights = [row[0] for row in _weights(shortening)]
         self._single = _SingleNodes(shortening, num_symbols, self.weights[1])
         self.weights[1] = self._single.weight
 
@@ -88,29 +90,34 @@ class FreeLeaves:
 class RangedLeaves:
     """Formulas with a number of distinct symbols that is in a range."""
 
-    def __init__(self, grammar: Grammar, max_size: int, num_symbols: Range) -> None:
-        self._shortening = Shortening(grammar, max_size, by_leaves=True)
-        self._names = grammar.symbols
-        self._counts = range(max(1, num_symbols.min), min(num_symbols.max, len(self._names)) + 1)
-        by_leaves = _weights(self._shortening)
+    def __init__(
+        self, shapes: "TiltedShapes", num_symbols: Range, *, is_whole: bool = False
+    ) -> None:
+        """Make the tables.
+
+        Args:
+            shapes: The shapes without symbols.
+            num_symbols: How many distinct symbols a formula has.
+            is_whole: Whether to draw only formulas of which the identities took nothing.
+        """
+        self._shapes = shapes
+        self._is_whole = is_whole
+        self._names = names = shapes.shortening.grammar.symbols
+        self._counts = range(max(1, num_symbols.min), min(num_symbols.max, len(names)) + 1)
+        by_leaves = _whole(shapes.shortening) if is_whole else _weights(shapes.shortening)
         shares = [self._share(j) for j in range(len(by_leaves[0]))]
-        self.weights = [sum(map(float.__mul__, row, shares)) for row in by_leaves]
-        self._single = _SingleNodes(self._shortening, num_symbols, self.weights[1])
+        self.weights = [add_up(map(mul, row, shares)) for row in by_leaves]
+        self._single = _SingleNodes(shapes.shortening, num_symbols, self.weights[1])
         self.weights[1] = self._single.weight
-        base = max(1, self._counts.stop - 1) / len(self._names)
-        num_tilts = min(_MAX_TILTS, _MAX_EXPONENT // (2 * len(shares)))
-        tilts = [base * _TILT_STEP**power for power in range(num_tilts + 1)]
-        self._plans = [_best_plan(row, shares, tilts) for row in by_leaves]
-        self._shapes: dict[float, Shapes] = {}
+        self._plans = [_best_plan(row, shares, shapes.tilts) for row in by_leaves]
 
     def draw(self, size: int, draws: Draws, fractions: Iterator[float]) -> list[str] | None:
         """Draw a formula, or fail where there are too many with as many leaves."""
         if size == 1:
             return self._single.draw(fractions)
         tilt, acceptance = self._plans[size]
-        if tilt not in self._shapes:
-            self._shapes[tilt] = Shapes(self._shortening, tilt)
-        tokens = self._shapes[tilt].draw(size, fractions)
+        tree = size if self._is_whole else None
+        tokens = self._shapes.of(tilt).draw(size, fractions, tree=tree)
         num_leaves = tokens.count(LEAF)
         if next(fractions) >= acceptance[num_leaves]:
             return None
@@ -120,18 +127,34 @@ class RangedLeaves:
     def _share(self, num_leaves: int) -> float:
         """Return how likely independent symbols for so many leaves meet the condition."""
         ways = _label_counts(num_leaves, len(self._names), self._counts)
-        return sum(ways) / len(self._names) ** num_leaves
+        share: float = sum(ways) / len(self._names) ** num_leaves
+        return share
 
     def _labels(self, num_leaves: int, draws: Draws) -> list[str]:
         """Draw independent symbols that meet the condition, in canonical form."""
         ways = _label_counts(num_leaves, len(self._names), self._counts)
         rank = draws.below(sum(ways))
-        for k, count in enumerate(ways, self._counts.start):
-            if rank < count:
-                break
-            rank -= count
-        pattern = unrank_pattern(num_leaves, k, rank // math.perm(len(self._names), k))
-        return [self._names[block] for block in pattern]
+        at = bisect_right(list(accumulate(ways)), rank)
+        k = self._counts[at]
+        rank = (rank - sum(ways[:at])) // math.perm(len(self._names), k)
+        return [self._names[block] for block in unrank_pattern(num_leaves, k, rank)]
+
+
+class TiltedShapes:
+    """Shapes by tilt, each made when it is first needed."""
+
+    def __init__(self, grammar: Grammar, max_size: int) -> None:
+        self.shortening = Shortening(grammar, max_size, by_leaves=True)
+        top = _MAX_EXPONENT // self.shortening.formulas.shape[-1]
+        self.tilts = [2.0**power for power in range(-min(_MOST_DOWN, top), min(_MOST_UP, top) + 1)]
+        """The tilts to choose from."""
+        self._made: dict[float, Shapes] = {}
+
+    def of(self, tilt: float) -> Shapes:
+        """Return the shapes of a tilt."""
+        if tilt not in self._made:
+            self._made[tilt] = Shapes(self.shortening, tilt)
+        return self._made[tilt]
 
 
 def leaves_for(grammar: Grammar, max_size: int, num_symbols: Range) -> Leaves:
@@ -142,8 +165,9 @@ def leaves_for(grammar: Grammar, max_size: int, num_symbols: Range) -> Leaves:
         max_size: Nodes of the largest tree.
         num_symbols: How many distinct symbols a formula has.
     """
-    free = num_symbols.min <= 1 and num_symbols.max >= len(grammar.symbols)
-    return (FreeLeaves if free else RangedLeaves)(grammar, max_size, num_symbols)
+    if num_symbols.min <= 1 and num_symbols.max >= len(grammar.symbols):
+        return FreeLeaves(grammar, max_size, num_symbols)
+    return RangedLeaves(TiltedShapes(grammar, max_size), num_symbols)
 
 
 def _weights(shortening: Shortening) -> list[list[float]]:
@@ -152,6 +176,16 @@ def _weights(shortening: Shortening) -> list[list[float]]:
     for tree in range(shortening.max_size + 1):
         for kind in range(NUM_KINDS):
             total += shortening.formulas[tree, kind]
+    weights: list[list[float]] = total.tolist()
+    return weights
+
+
+def _whole(shortening: Shortening) -> list[list[float]]:
+    """Return [m][j], summed over the kinds of formulas, for trees of m nodes that stay whole."""
+    total = shortening.formulas[0, 0] * 0.0
+    for size in range(shortening.max_size + 1):
+        for kind in range(NUM_KINDS):
+            total[size] += shortening.formulas[size, kind, size]
     weights: list[list[float]] = total.tolist()
     return weights
 
@@ -172,7 +206,7 @@ def _best_plan(
         while len(powers) < len(shares):
             powers.append(powers[-1] * tilt)
         worth = [s / p if w else 0.0 for s, p, w in zip(shares, powers, weights, strict=True)]
-        attempts = max(worth) * sum(map(float.__mul__, weights, powers))
+        attempts = max(worth) * add_up(map(mul, weights, powers))
         if 0 < attempts < fewest:
             best, fewest = (tilt, [w / max(worth) for w in worth]), attempts
     return best

@@ -27,6 +27,7 @@ from symshift.data.seeds import Draws, Part
 from symshift.generators.grammar import Grammar, no_formula
 from symshift.generators.identities import flatten, reduce
 from symshift.generators.leaves import leaves_for
+from symshift.generators.shortening import add_up
 from symshift.generators.sizes import size_weights
 
 MAX_ATTEMPTS = 20_000
@@ -58,6 +59,7 @@ class RandltlStream:
             UsageError: If there is no such formula.
         """
         sizes = grammar.possible_sizes(size, num_symbols)
+        self.cells = grammar.cells(size, num_symbols)
         self._num_symbols = num_symbols
         self._path = tuple(path)
         self._leaves = leaves_for(grammar, size.max, num_symbols)
@@ -70,6 +72,9 @@ class RandltlStream:
         self._peaks = _peaks(self._demand, self._sizes, self._max_loss)
         sums = list(accumulate(weights[n] * self._peaks[n] for n in self._sizes))
         self._cumulative = [part / sums[-1] for part in sums]
+
+    def place(self, seed: int, index: int) -> None:
+        """Return None: the cell of a formula is known when it is drawn."""
 
     def formula(self, seed: int, index: int) -> Formula | None:
         """Return the formula at an index, in canonical form.
@@ -130,7 +135,7 @@ def _affordable_loss(demand: Mapping[int, float], sizes: Sequence[int]) -> int:
     law = size_weights(demand)
     for max_loss in range(max(sizes, default=0), 0, -1):
         peaks = _peaks(demand, sizes, max_loss)
-        attempts = sum(law[n] * peaks[n] / demand[n] for n in demand)
+        attempts = add_up(law[n] * peaks[n] / demand[n] for n in demand)
         if attempts <= MAX_COST * sum(law.values()):
             return max_loss
     return 0

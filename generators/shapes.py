@@ -8,14 +8,14 @@ draw from a cumulative list, which is made when a walk first needs it.
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
 from symshift.generators.effects import ANY_KIND, NEGATION, NOT_NEGATED, NUM_KINDS, NUM_PLAIN, PLAIN
-from symshift.generators.shortening import Shortening
+from symshift.generators.shortening import Shortening, add_up
 
 LEAF = ""
 """Stands for a symbol in a shape."""
@@ -40,8 +40,8 @@ class _Step:
     def __init__(self, place: _Place) -> None:
         self.place = place
         self.cumulative: list[float] = []
-        self.tokens: list[str] = []
-        self.nexts: list[_Step | _Split | None] = []
+        self.tokens: tuple[str, ...] = ()
+        self.nexts: tuple[_Step | _Split | None, ...] = ()
         """None is a leaf."""
 
 
@@ -87,15 +87,20 @@ class Shapes:
         self._roots: dict[int, _Step] = {}
         trees = range(shortening.max_size + 1)
         self._grid = [
-            [self._step(tree, size, ANY_KIND) if size else None for size in range(tree + 1)]
-            for tree in trees
+            [self._step(tree, size) if size else None for size in range(tree + 1)] for tree in trees
         ]
 
-    def draw(self, size: int, fractions: Iterator[float]) -> list[str]:
-        """Draw the Polish tokens of a formula of a size that is possible."""
+    def draw(self, size: int, fractions: Iterator[float], *, tree: int | None = None) -> list[str]:
+        """Draw the Polish tokens of a formula.
+
+        Args:
+            size: Its nodes; it must be possible.
+            fractions: Uniform in [0, 1).
+            tree: Nodes of the tree that it comes from; all sizes are equally likely if not given.
+        """
         tokens: list[str] = []
         waiting: list[_Step | None] = []
-        step = self._root(size)
+        step = self._root(size) if tree is None else self._grid[tree][size]
         while True:
             if step is None:
                 tokens.append(LEAF)
@@ -108,7 +113,7 @@ class Shapes:
             if token := step.tokens[at]:
                 tokens.append(token)
             onward = step.nexts[at]
-            if type(onward) is _Split:
+            if isinstance(onward, _Split):
                 at = bisect_right(onward.cumulative, next(fractions))
                 row = bisect_right(onward.starts, at) - 1
                 lefts, rights, first = onward.rows[row]
@@ -119,18 +124,15 @@ class Shapes:
                 step = onward
 
     def _root(self, size: int) -> _Step | None:
-        if size not in self._roots:
+        if size not in self._roots and size > 1:
             trees = self._grammar.tree_sizes(self._shortening.max_size)
-            ways = [
-                (self._totals[tree][size], "", self._step(tree, size, ANY_KIND))
-                for tree in trees
-                if tree >= size
-            ]
             self._roots[size] = step = _Step(_Place(0, size, ANY_KIND, False))
-            _note(step, ways)
-        return None if size == 1 else self._roots[size]
+            _note(step, ((self._totals[t][size], "", self._step(t, size)) for t in trees[1:]))
+        return self._roots.get(size)
 
-    def _step(self, tree: int, size: int, kinds: int, bare: bool = False) -> _Step | None:
+    def _step(
+        self, tree: int, size: int, kinds: int = ANY_KIND, bare: bool = False
+    ) -> _Step | None:
         if size == 1:
             return None
         place = _Place(tree, size, kinds, bare)
@@ -161,14 +163,14 @@ class Shapes:
 
     def _fill(self, step: _Step) -> list[float]:
         ways = self._bare_ways(step.place) if step.place.bare else self._ways(step.place)
-        _note(step, [way for way in ways if way[0]])
+        _note(step, ways)
         return step.cumulative
 
     def _weight(self, tree: int, size: int, kinds: int) -> float:
         if kinds == ANY_KIND:
             return self._totals[tree][size]
         of_kind = self._weights[tree]
-        return sum(of_kind[kind][size] for kind in range(NUM_KINDS) if kinds >> kind & 1)
+        return add_up(of_kind[kind][size] for kind in range(NUM_KINDS) if kinds >> kind & 1)
 
     def _survivors(self, tree: int) -> Iterator[tuple[float, float, int]]:
         """Yield how likely an operand survives a constant, kept or negated, and its tree's size."""
@@ -225,8 +227,7 @@ class Shapes:
             yield negated * self._weight(left, size, kinds), "", self._step(left, size, kinds)
 
 
-def _note(step: _Step, ways: list[Way]) -> None:
-    weights, tokens, nexts = zip(*ways, strict=True)
+def _note(step: _Step, ways: Iterable[Way]) -> None:
+    weights, step.tokens, step.nexts = zip(*(way for way in ways if way[0]), strict=True)
     sums = list(accumulate(weights))
-    step.tokens, step.nexts = list(tokens), list(nexts)
     step.cumulative = [part / sums[-1] for part in sums]

@@ -5,6 +5,10 @@ rules a constant, or a formula of some kind (generators.effects) with m <= t nod
 these probabilities follows from those of smaller trees, operator by operator.
 """
 
+import operator
+from collections.abc import Iterable
+from functools import reduce
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +22,11 @@ from symshift.generators.effects import (
 from symshift.generators.grammar import Grammar
 
 Table = NDArray[np.float64]
+
+
+def add_up(numbers: Iterable[float]) -> float:
+    """Return the sum from left to right: since Python 3.12, `sum` rounds in another way."""
+    return reduce(operator.add, numbers, 0.0)
 
 
 class Shortening:
@@ -98,7 +107,7 @@ class Shortening:
 
     def _joined(self, size: int) -> Table:
         """Return, by m and j, the probabilities of two operands summed over all splits."""
-        joined = np.zeros_like(self._totals[0])
+        joined: Table = np.zeros_like(self._totals[0])
         for left in self.grammar.splits(size):
             right = size - 1 - left
             if left > right:

@@ -1,10 +1,14 @@
-"""The streams of formulas that a task can ask for, by the sampler's name."""
+"""The streams of formulas that a task can ask for."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Protocol
 
 from symshift.data.formula import Formula
 from symshift.data.options import Range
+from symshift.data.seeds import Part
+from symshift.data.task import Cell
+from symshift.generators.cells import RandltlCells, UniformCells
 from symshift.generators.grammar import Grammar
 from symshift.generators.randltl import RandltlStream
 from symshift.generators.uniform import UniformStream
@@ -15,8 +19,16 @@ SAMPLERS = ("randltl", "uniform")
 class FormulaStream(Protocol):
     """Formulas in canonical form, each a pure function of seed and index."""
 
-    length: int | None
-    """How many formulas there are, each one once; None if the stream does not end."""
+    @property
+    def length(self) -> int | None:
+        """How many formulas there are, each one once; None if the stream does not end."""
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells (num_symbols, size) that formulas can lie in."""
+
+    def place(self, seed: int, index: int) -> Cell | None:
+        """Return the cell of the formula at an index, where cells are drawn evenly."""
 
     def formula(self, seed: int, index: int) -> Formula | None:
         """Return the formula at an index, or None if none was found there."""
@@ -24,31 +36,33 @@ class FormulaStream(Protocol):
 
 @lru_cache(maxsize=16)
 def formula_stream(
+    grammar: Grammar,
     sampler: str,
-    task: str,
-    version: int,
-    operators: str,
-    num_names: int,
     size: Range,
     num_symbols: Range | None,
+    balance: bool,
+    path: tuple[Part, ...],
 ) -> FormulaStream:
     """Return the stream that a task's options describe.
 
     Args:
+        grammar: What formulas are made of.
         sampler: One of SAMPLERS.
-        task: The task's name.
-        version: Its stream version.
-        operators: Operators and constants, such as "0 1 ! X U &".
-        num_names: How many names there are for symbols.
         size: Nodes of a formula.
         num_symbols: Distinct symbols of a formula; any if it is None.
+        balance: Whether all cells are drawn evenly.
+        path: The task's name and stream version.
 
     Raises:
-        UsageError: For an unknown operator, or if there is no such formula.
+        UsageError: If there is no such formula.
     """
-    num_symbols = num_symbols or Range(0, num_names)
-    grammar = Grammar.of(operators, num_names)
-    shape = (str(num_names), str(size), str(num_symbols), operators)
-    path = (task, version, sampler, shape)
-    stream = {"randltl": RandltlStream, "uniform": UniformStream}[sampler]
-    return stream(grammar, size, num_symbols, path)
+    kinds: dict[tuple[str, bool], Callable[..., FormulaStream]] = {
+        ("randltl", False): RandltlStream,
+        ("randltl", True): RandltlCells,
+        ("uniform", False): UniformStream,
+        ("uniform", True): UniformCells,
+    }
+    num_symbols = num_symbols or Range(0, len(grammar.symbols))
+    law = sampler + ("-cells" if balance else "")
+    shape = (len(grammar.symbols), str(size), str(num_symbols), grammar.operators)
+    return kinds[sampler, balance](grammar, size, num_symbols, (*path, law, shape))

@@ -122,6 +122,7 @@ class UniformStream:
         Raises:
             UsageError: If there is no such formula.
         """
+        self.cells = grammar.cells(size, num_symbols)
         self._path = path
         self._classes = FormulaClasses(grammar, size.max, num_symbols)
         counts = {n: self._classes.count(n) for n in grammar.possible_sizes(size, num_symbols)}
@@ -129,8 +130,11 @@ class UniformStream:
         if not self._counts:
             raise no_formula(size, num_symbols)
         self._interleaving = Interleaving(self._counts, size_weights(self._counts))
-        self.length = self._interleaving.length
+        self.length: int | None = self._interleaving.length
         """The number of classes."""
+
+    def place(self, seed: int, index: int) -> None:
+        """Return None: the cell of a formula is known when it is drawn."""
 
     def formula(self, seed: int, index: int) -> Formula:
         """Return the formula at an index, in canonical form."""

@@ -43,11 +43,18 @@ class Cache:
         start, self.length = self.length, self.length + new.keys.shape[2]
         for storage, part in zip(self._stored, new, strict=True):
             storage[:, :, start : self.length] = part
-        return KeyValues(*(storage[:, :, : self.length] for storage in self._stored))
+        return self._filled()
 
     def select(self, rows_B: Tensor) -> None:
-        """Keep some rows of the batch, in the order given."""
-        self._stored = self._stored.select(rows_B)
+        """Keep some rows of the batch, in the order given; only what is filled is copied."""
+        filled, length = self._filled().select(rows_B), self.length
+        if len(rows_B) != len(self._stored.keys):
+            self._stored = Cache.empty(filled, self._stored.keys.shape[2])._stored
+        for storage, part in zip(self._stored, filled, strict=True):
+            storage[:, :, :length] = part
+
+    def _filled(self) -> KeyValues:
+        return KeyValues(*(storage[:, :, : self.length] for storage in self._stored))
 
 
 class StackedLinear(nn.Linear):

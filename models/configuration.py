@@ -23,7 +23,9 @@ KIND = "setting"
 class TrainConfig:
     """Settings that every method has; the defaults suit a small model on a CPU."""
 
-    vocabulary: int | None = option(None, "rows for this many names (none: those of the data)")
+    vocabulary: int | None = option(
+        None, "rows for the first K names, where rows have names (none: those of the data)"
+    )
     width: int = option(64, "width of the model")
     num_heads: int = option(4, "attention heads")
     ff_width: int = option(256, "inner width of the feed-forward layers")

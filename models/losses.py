@@ -68,7 +68,7 @@ def next_scale(cosines_NC: Tensor, labels_N: Tensor, scale: Tensor) -> Tensor:
     log_mean = wrong_NC.logsumexp(dim=(0, 1)) - num_kept.log()
     # The cosine falls with the angle, so the ignored come last, and no angle is computed.
     negative_N = torch.where(kept_N, -cosines_NC.gather(1, target_N1)[:, 0], torch.inf)
-    median_cosine = -negative_N.sort().values[(num_kept - 1) // 2]
+    median_cosine = -negative_N.sort().values.gather(0, ((num_kept - 1) // 2)[None])[0]
     return (log_mean / median_cosine.clamp(min=math.sqrt(0.5))).clamp(MIN_SCALE, MAX_SCALE)
 
 

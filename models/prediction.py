@@ -53,7 +53,7 @@ def predict(
         split: The rows to answer.
         beam: Answers that are kept at each step; 1 is greedy.
         table_seed: The seed of the drawn rows.
-        checkpoint: The step of a checkpoint, in place of the final weights.
+        checkpoint: The step of a checkpoint; the final weights if not given.
         batch_size: Problems in a batch.
         device: One of streams.DEVICES.
         precision: As in TrainConfig.
@@ -72,7 +72,7 @@ def predict(
     config = folder.read_config()
     _require_same_task(config, dataset)
     where = pick_device(device)
-    weights, weights_file = folder.weights(checkpoint)
+    weights, weights_file = folder.weights(None if checkpoint == config.train.steps else checkpoint)
     model = _load(config, weights).to(where)
     dtype = pick_dtype(precision, where)
     answerer = _answerer(model, config, dataset, dtype)

@@ -14,7 +14,7 @@ notation, as in DeepLTL (ICLR 2021).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from symshift.data import formula as formulas
@@ -22,13 +22,12 @@ from symshift.data import trace as traces
 from symshift.data.errors import DataError, DisagreementError
 from symshift.data.formula import ARITY, Formula, FormulaError
 from symshift.data.options import Range, option
-from symshift.data.seeds import Draws
 from symshift.data.task import Cell, Problem, Rejected, Solution
 from symshift.data.trace import Trace, TraceError
 from symshift.data.verdict import Judgement, Verdict
 from symshift.data.vocabulary import Window
 from symshift.generators.grammar import Grammar
-from symshift.generators.randltl import draw_formula
+from symshift.generators.streams import SAMPLERS, FormulaStream, formula_stream
 from symshift.solvers import lasso
 from symshift.solvers.boolean import equivalent
 from symshift.solvers.budget import BudgetExceeded
@@ -46,8 +45,9 @@ class Options:
 
     size: Range = option(Range(1, 35), "nodes of the formula tree, A-B")
     num_symbols: Range | None = option(None, "distinct symbols in a formula, A-B")
-    sampler: str = option("randltl", "how formulas are drawn", ("randltl",))
+    sampler: str = option("randltl", "how formulas are drawn", SAMPLERS)
     operators: str = option(DEFAULT_OPERATORS, 'constants and operators, such as "! X U &"')
+    balance: bool = option(False, "all cells (num_symbols, size) evenly")
 
 
 class LTL:
@@ -64,30 +64,26 @@ class LTL:
     checker = f"lasso 1, {CHECKER_BUDGET}"
 
     def num_candidates(self, options: Options, window: Window) -> int | None:
-        """Return None: the stream does not end."""
+        """Return the end of the stream: the uniform sampler's has one."""
+        return _stream(options, len(window)).length
 
     def space(self, options: Options, window: Window) -> int | None:
-        """Return None: what randltl can draw is not counted."""
+        """Return how many formulas there are up to renaming, where the sampler counts them."""
+        return _stream(options, len(window)).length
 
     def cells(self, options: Options, window: Window) -> list[Cell]:
         """Return the cells that formulas can lie in."""
-        num_symbols = options.num_symbols or Range(0, len(window))
-        _grammar(options.operators, len(window)).possible_sizes(options.size, num_symbols)
-        return []
+        return _stream(options, len(window)).cells
 
     def place(self, options: Options, window: Window, seed: int, index: int) -> Cell | None:
-        """Return None."""
-        return None
+        """Return the cell of a candidate where all cells are drawn evenly."""
+        return _stream(options, len(window)).place(seed, index) if options.balance else None
 
     def candidate(
         self, options: Options, window: Window, seed: int, index: int
     ) -> Problem | Rejected:
         """Draw a formula in canonical form."""
-        num_symbols = options.num_symbols or Range(0, len(window))
-        shape = (str(len(window)), str(options.size), str(num_symbols), options.operators)
-        draws = Draws(self.name, self.version, options.sampler, shape, seed, index)
-        grammar = _grammar(options.operators, len(window))
-        formula = draw_formula(draws, grammar, options.size, num_symbols)
+        formula = _stream(options, len(window)).formula(seed, index)
         return Rejected("no formula of the size") if formula is None else _problem(formula)
 
     def read(self, text: str) -> Problem:
@@ -199,9 +195,16 @@ class LTL:
         return paths
 
 
-@cache
-def _grammar(operators: str, num_symbols: int) -> Grammar:
-    return Grammar.of(operators, num_symbols)
+@lru_cache(maxsize=16)
+def _stream(options: Options, num_names: int) -> FormulaStream:
+    return formula_stream(
+        Grammar.of(options.operators, num_names),
+        options.sampler,
+        options.size,
+        options.num_symbols,
+        options.balance,
+        (LTL.name, LTL.version),
+    )
 
 
 def _problem(formula: Formula, text: str | None = None) -> Problem:

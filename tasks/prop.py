@@ -24,7 +24,7 @@ differs in these points:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from symshift.data import assignment as assignments
@@ -33,12 +33,11 @@ from symshift.data.assignment import AssignmentError
 from symshift.data.errors import DataError, DisagreementError, UsageError
 from symshift.data.formula import ARITY, TEMPORAL, Formula, FormulaError
 from symshift.data.options import Range, option
-from symshift.data.seeds import Draws
 from symshift.data.task import Cell, Problem, Rejected, Solution
 from symshift.data.verdict import Judgement, Verdict
 from symshift.data.vocabulary import Window
 from symshift.generators.grammar import Grammar
-from symshift.generators.randltl import draw_formula
+from symshift.generators.streams import SAMPLERS, FormulaStream, formula_stream
 from symshift.solvers.budget import BudgetExceeded
 from symshift.solvers.completions import MAX_STEPS, counterexample
 from symshift.solvers.propositional import minimal_assignment, solver_of
@@ -54,8 +53,9 @@ class Options:
 
     size: Range = option(Range(1, 35), "nodes of the formula tree, A-B")
     num_symbols: Range | None = option(None, "distinct symbols in a formula, A-B")
-    sampler: str = option("randltl", "how formulas are drawn", ("randltl",))
+    sampler: str = option("randltl", "how formulas are drawn", SAMPLERS)
     operators: str = option(DEFAULT_OPERATORS, 'constants and operators, such as "! & |"')
+    balance: bool = option(False, "all cells (num_symbols, size) evenly")
 
 
 class Prop:
@@ -72,30 +72,26 @@ class Prop:
     checker = f"completions 1, {CHECKER_BUDGET}"
 
     def num_candidates(self, options: Options, window: Window) -> int | None:
-        """Return None: the stream does not end."""
+        """Return the end of the stream: the uniform sampler's has one."""
+        return _stream(options, len(window)).length
 
     def space(self, options: Options, window: Window) -> int | None:
-        """Return None: what randltl can draw is not counted."""
+        """Return how many formulas there are up to renaming, where the sampler counts them."""
+        return _stream(options, len(window)).length
 
     def cells(self, options: Options, window: Window) -> list[Cell]:
         """Return the cells that formulas can lie in."""
-        num_symbols = options.num_symbols or Range(0, len(window))
-        _grammar(options.operators, len(window)).possible_sizes(options.size, num_symbols)
-        return []
+        return _stream(options, len(window)).cells
 
     def place(self, options: Options, window: Window, seed: int, index: int) -> Cell | None:
-        """Return None."""
-        return None
+        """Return the cell of a candidate where all cells are drawn evenly."""
+        return _stream(options, len(window)).place(seed, index) if options.balance else None
 
     def candidate(
         self, options: Options, window: Window, seed: int, index: int
     ) -> Problem | Rejected:
         """Draw a formula in canonical form."""
-        num_symbols = options.num_symbols or Range(0, len(window))
-        shape = (str(len(window)), str(options.size), str(num_symbols), options.operators)
-        draws = Draws(self.name, self.version, options.sampler, shape, seed, index)
-        grammar = _grammar(options.operators, len(window))
-        formula = draw_formula(draws, grammar, options.size, num_symbols)
+        formula = _stream(options, len(window)).formula(seed, index)
         return Rejected("no formula of the size") if formula is None else _problem(formula)
 
     def read(self, text: str) -> Problem:
@@ -173,12 +169,19 @@ class Prop:
         return paths
 
 
-@cache
-def _grammar(operators: str, num_symbols: int) -> Grammar:
-    for operator in operators.split():
+@lru_cache(maxsize=16)
+def _stream(options: Options, num_names: int) -> FormulaStream:
+    for operator in options.operators.split():
         if operator in TEMPORAL:
             raise UsageError(f"operator {operator!r} is temporal: prop takes only {_TOKENS}")
-    return Grammar.of(operators, num_symbols)
+    return formula_stream(
+        Grammar.of(options.operators, num_names),
+        options.sampler,
+        options.size,
+        options.num_symbols,
+        options.balance,
+        (Prop.name, Prop.version),
+    )
 
 
 def _formula(text: str) -> Formula:

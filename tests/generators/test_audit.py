@@ -19,7 +19,7 @@ from symshift.data.text import rename_text
 from symshift.data.vocabulary import Window
 from symshift.generators.audit import audit
 from symshift.generators.audit_report import to_plain, to_text
-from symshift.generators.certificate import to_markdown, write_certificate
+from symshift.generators.certificate import certify, to_markdown
 from symshift.generators.importing import import_dataset
 from symshift.generators.renaming import write_renamed
 
@@ -331,8 +331,8 @@ def test_a_certificate_is_the_same_bytes_wherever_the_data_lies(tmp_path):
     for place in ("here", "there"):
         jsonl(tmp_path / place / "train.jsonl", ["a U b", "b U a", "a | b"])
         jsonl(tmp_path / place / "test.jsonl", ["c U d", "broken"])
-        found = audit([tmp_path / place / f"{s}.jsonl" for s in ("train", "test")], task="ltl")
-        write_certificate(found, tmp_path / place / "certificate.json")
+        paths = [tmp_path / place / f"{split}.jsonl" for split in ("train", "test")]
+        certify(paths, tmp_path / place / "certificate.json", task="ltl")
 
     for suffix in ("json", "md"):
         first, second = (tmp_path / p / f"certificate.{suffix}" for p in ("here", "there"))
@@ -342,8 +342,7 @@ def test_a_certificate_is_the_same_bytes_wherever_the_data_lies(tmp_path):
 
 def test_a_certificate_says_what_was_read_and_found(tmp_path):
     path = jsonl(tmp_path / "test.jsonl", ["a | b", "b | a", "`"])
-    found = audit([path], task="ltl")
-    write_certificate(found, tmp_path / "c.json")
+    found = certify([path], tmp_path / "c.json", task="ltl")
 
     plain = json.loads((tmp_path / "c.json").read_text())
     markdown = (tmp_path / "c.md").read_text()
@@ -365,9 +364,9 @@ def test_problems_with_bars_and_ticks_break_no_table(tmp_path):
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
 
 
-def test_a_certificate_is_a_json_file(tmp_path):
+def test_a_certificate_that_is_no_json_file_is_refused_before_anything_is_read(tmp_path):
     with pytest.raises(UsageError, match=r"\*\.json"):
-        write_certificate(audit([jsonl(tmp_path / "test.jsonl", ["a"])], task="ltl"), tmp_path)
+        certify([tmp_path / "absent"], tmp_path / "certificate.md", task="ltl")
 
 
 @pytest.mark.slow

@@ -1,0 +1,105 @@
+"""Streams that draw all cells (num_symbols, size) evenly, each as if it were asked for alone."""
+
+from functools import lru_cache
+
+from symshift.data.formula import Formula
+from symshift.data.options import Range
+from symshift.data.seeds import Draws, Part
+from symshift.data.task import Cell
+from symshift.generators.grammar import Grammar, no_formula
+from symshift.generators.identities import flatten
+from symshift.generators.interleaving import Interleaving
+from symshift.generators.leaves import RangedLeaves, TiltedShapes
+from symshift.generators.permutations import Permutation
+from symshift.generators.uniform import FormulaClasses
+
+Path = tuple[Part, ...]
+MAX_ATTEMPTS = 64
+
+
+class RandltlCells:
+    """An endless stream of formulas from trees of their own size, which no identity shortens."""
+
+    length: int | None = None
+
+    def __init__(self, grammar: Grammar, size: Range, num_symbols: Range, path: Path) -> None:
+        """Make the tables.
+
+        Args:
+            grammar: What formulas are made of.
+            size: Nodes of a formula.
+            num_symbols: Distinct symbols of a formula.
+            path: What the formulas are a function of, besides seed and index.
+
+        Raises:
+            UsageError: If there is no such formula.
+        """
+        sizes = grammar.possible_sizes(size, num_symbols)
+        shapes = TiltedShapes(grammar, size.max)
+        counts = range(num_symbols.min, min(num_symbols.max, len(grammar.symbols)) + 1)
+        self._path = path
+        self._leaves = {k: RangedLeaves(shapes, Range(k, k), is_whole=True) for k in counts}
+        self.cells = [(k, n) for k in counts for n in sizes if self._leaves[k].weights[n]]
+        if not self.cells:
+            raise no_formula(size, num_symbols)
+
+    def place(self, seed: int, index: int) -> Cell:
+        """Return the cell of the formula at an index: each cell comes once in every round."""
+        turn, slot = divmod(index, len(self.cells))
+        return self.cells[_order(len(self.cells), (*self._path, seed, turn))[slot]]
+
+    def formula(self, seed: int, index: int) -> Formula | None:
+        """Return the formula at an index, in canonical form, or None if few come to its cell."""
+        num_symbols, size = self.place(seed, index)
+        draws = Draws(*self._path, seed, index)
+        fractions = draws.fractions()
+        for _ in range(MAX_ATTEMPTS):
+            tokens = self._leaves[num_symbols].draw(size, draws, fractions)
+            flat = None if tokens is None else flatten(tokens)
+            if flat is not None:
+                return Formula(tuple(flat))
+        return None
+
+
+class UniformCells:
+    """Every class of formulas once, all cells evenly for as long as they last."""
+
+    def __init__(self, grammar: Grammar, size: Range, num_symbols: Range, path: Path) -> None:
+        """Count the classes.
+
+        Args:
+            grammar: What formulas are made of.
+            size: Nodes of a formula.
+            num_symbols: Distinct symbols of a formula.
+            path: What the order is a function of, besides the seed.
+
+        Raises:
+            UsageError: If there is no such formula.
+        """
+        sizes = grammar.possible_sizes(size, num_symbols)
+        counts = range(num_symbols.min, min(num_symbols.max, len(grammar.symbols)) + 1)
+        self._path = path
+        self._classes = {k: FormulaClasses(grammar, size.max, Range(k, k)) for k in counts}
+        found = {(k, n): self._classes[k].count(n) for k in counts for n in sizes}
+        self._counts = {cell: count for cell, count in found.items() if count}
+        if not self._counts:
+            raise no_formula(size, num_symbols)
+        self.cells = list(self._counts)
+        self._interleaving = Interleaving(self._counts, dict.fromkeys(self._counts, 1))
+        self.length: int | None = self._interleaving.length
+
+    def place(self, seed: int, index: int) -> Cell:
+        """Return the cell of the formula at an index."""
+        return self._interleaving.locate(index, (*self._path, seed))[0]
+
+    def formula(self, seed: int, index: int) -> Formula:
+        """Return the formula at an index, in canonical form."""
+        path = (*self._path, seed)
+        cell, element = self._interleaving.locate(index, path)
+        rank = _order(self._counts[cell], (*path, cell))[element]
+        return self._classes[cell[0]].unrank(cell[1], rank)
+
+
+@lru_cache(maxsize=1024)
+def _order(size: int, path: Path) -> Permutation:
+    return Permutation(size, path)

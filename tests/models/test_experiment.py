@@ -1,0 +1,133 @@
+import json
+
+import pytest
+
+from symshift.data.catalogue import catalogue
+from symshift.data.errors import DataError, UsageError
+from symshift.models.experiment import load_experiment
+from symshift.models.pipeline import run_experiment
+
+TINY = """
+summary = "a tiny one"
+
+[data.train]
+task = "copy"
+train = 60
+validation = 10
+symbols = 3
+size = "2-5"
+
+[data.test]
+task = "copy"
+test = 12
+symbols = 3
+size = "2-5"
+regime = "seen"
+title = "Trained names"
+
+[data.other]
+rename = "test"
+into = "3-5"
+title = "Other names"
+
+[train.copying]
+data = "train"
+tests = ["test", "other"]
+methods = ["learned", "interchangeable"]
+table_seeds = [0, 1]
+set = { steps = 4, batch_size = 8, width = 16, num_heads = 2, ff_width = 16 }
+method-set = { learned = { vocabulary = 6 }, interchangeable = { symbol_dim = 8 } }
+"""
+
+
+def written(tmp_path, text=TINY):
+    path = tmp_path / "tiny.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def snapshot(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "log.jsonl" and not path.name.startswith(".")
+    }
+
+
+def test_an_experiment_writes_everything_and_a_rerun_keeps_it(tmp_path):
+    experiment = load_experiment(written(tmp_path))
+    report = run_experiment(experiment, tmp_path / "out", device="cpu")
+    before = snapshot(tmp_path / "out")
+    times = {p: p.stat().st_mtime_ns for p in (tmp_path / "out").rglob("*.safetensors")}
+
+    assert report.page.is_file()
+    assert "interchangeable" in report.to_text()
+    results = list((tmp_path / "out" / "results").rglob("*.json"))
+    assert len(results) == 4
+    stated = json.loads(results[0].read_text())
+    assert stated["system"]["command"].startswith("symshift train data/train")
+    assert len(stated["repeats"]["labels"]) == 2
+
+    again = run_experiment(load_experiment(written(tmp_path)), tmp_path / "out", device="cpu")
+    assert again.to_text() == report.to_text()
+    assert snapshot(tmp_path / "out") == before
+    assert times == {p: p.stat().st_mtime_ns for p in (tmp_path / "out").rglob("*.safetensors")}
+
+
+def test_an_interrupted_experiment_goes_on(tmp_path, monkeypatch):
+    from symshift.models import pipeline
+
+    experiment = load_experiment(written(tmp_path))
+    run_experiment(experiment, tmp_path / "whole", device="cpu")
+    real, calls = pipeline.predict, []
+
+    def interrupted(*arguments, **settings):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(*arguments, **settings)
+
+    monkeypatch.setattr(pipeline, "predict", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(experiment, tmp_path / "cut", device="cpu")
+    monkeypatch.undo()
+    run_experiment(experiment, tmp_path / "cut", device="cpu")
+
+    assert snapshot(tmp_path / "cut").keys() == snapshot(tmp_path / "whole").keys()
+    whole = (tmp_path / "whole" / "site" / "leaderboard.json").read_bytes()
+    assert (tmp_path / "cut" / "site" / "leaderboard.json").read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('summary = "a tiny one"', 'sumary = "x"', "'summary'"),
+        ('task = "copy"\ntrain', 'task = "cpy"\ntrain', "'copy'"),
+        ('size = "2-5"\n\n[data.test]', 'sise = "2-4"\n\n[data.test]', "'size'"),
+        ('rename = "test"', 'rename = "tset"', "'test'"),
+        ('tests = ["test", "other"]', 'tests = ["test", "othr"]', "'other'"),
+        ('data = "train"', 'data = "tran"', "'train'"),
+        ("table_seeds", "tableseeds", "'table_seeds'"),
+        ("interchangeable = {", "interchangable = {", "'interchangeable'"),
+        ('task = "copy"\ntest', "test", "give a task"),
+        ('methods = ["learned", "interchangeable"]', "", "methods is missing"),
+        ("symbols = 3\nsize", "symbols = 0\nsize", "at least 1"),
+    ],
+)
+def test_a_mistake_is_refused_before_anything_is_made(tmp_path, old, new, message):
+    assert old in TINY
+    with pytest.raises(UsageError, match=message):
+        load_experiment(written(tmp_path, TINY.replace(old, new, 1)))
+
+
+def test_a_broken_file_is_refused(tmp_path):
+    with pytest.raises(DataError, match="no TOML"):
+        load_experiment(written(tmp_path, "summary = "))
+
+
+@pytest.mark.parametrize("name", sorted(catalogue("experiments")))
+def test_every_bundled_experiment_can_be_read(name):
+    experiment = load_experiment(name)
+
+    assert experiment.summary
+    assert experiment.train
