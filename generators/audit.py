@@ -89,29 +89,19 @@ def audit(
         Everything that was found; rows that cannot be read are findings, too.
 
     Raises:
-        UsageError: If a path is given twice, the task of a file is not known, or a column that
-            was asked for does not exist.
+        UsageError: If no path is given or one twice, the task of a file is not known, or a column
+            that was asked for does not exist.
         DataError: If a path holds nothing to read.
     """
+    if not paths:
+        raise UsageError("no data set to audit")
     if len({path.resolve() for path in paths}) < len(paths):
         raise UsageError("a data set is given twice: it would only leak into itself")
     sources = [open_source(path, task=task, columns=columns) for path in paths]
-    found, splits = Audit(), []
+    found = Audit()
+    splits: list[_Split] = []
     for source, name in zip(sources, _names(sources), strict=True):
-        files: list[AuditedFile] = []
-        for split_name in source.splits:
-            split = _Split(source, split_name, name)
-            files += _read(split, found)
-            splits.append(split)
-        found.sets.append(
-            AuditedSet(
-                name=name,
-                task=source.task,
-                format=source.format,
-                fingerprint=source.fingerprint,
-                files=tuple(files),
-            )
-        )
+        splits += _read_set(source, name, found)
     found.splits += map(_audited, splits)
     found.pairs += (_compared(one, two) for one, two in combinations(splits, 2))
     return found
@@ -126,6 +116,23 @@ def _names(sources: Sequence[Source]) -> list[str]:
         times = seen[source.name]
         names.append(source.name if times == 1 else f"{source.name} ({times})")
     return names
+
+
+def _read_set(source: Source, name: str, found: Audit) -> list[_Split]:
+    if not source.files:
+        found.note(f"{name}: holds no rows")
+    splits = [_Split(source, split, name) for split in source.splits]
+    files = [file for split in splits for file in _read(split, found)]
+    found.sets.append(
+        AuditedSet(
+            name=name,
+            task=source.task,
+            format=source.format,
+            fingerprint=source.fingerprint,
+            files=tuple(files),
+        )
+    )
+    return splits
 
 
 def _read(split: _Split, found: Audit) -> list[AuditedFile]:

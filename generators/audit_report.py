@@ -104,7 +104,8 @@ def to_text(audit: Audit) -> str:
         lines += [line, *_example_lines("repeats", split.examples)]
     for pair in audit.pairs:
         if pair.problems or pair.renamings or pair.modulo_renaming:
-            lines += [_overlap_line(pair), *_example_lines("is equivalent to", pair.examples)]
+            lines.append(_overlap_line(pair))
+            lines += _example_lines("is equivalent to", pair.examples if pair.is_leak else ())
     lines += [f"warning: {warning}" for warning in audit.warnings]
     lines += [f"problem: {finding}" for finding in audit.findings]
     if (hidden := audit.num_findings - len(audit.findings)) > 0:

@@ -1,19 +1,16 @@
 """Streams that draw all cells (num_symbols, size) evenly, each as if it were asked for alone."""
 
-from functools import lru_cache
-
 from symshift.data.formula import Formula
 from symshift.data.options import Range
-from symshift.data.seeds import Draws, Part
+from symshift.data.seeds import Draws
 from symshift.data.task import Cell
 from symshift.generators.grammar import Grammar, no_formula
 from symshift.generators.identities import flatten
 from symshift.generators.interleaving import Interleaving
 from symshift.generators.leaves import RangedLeaves, TiltedShapes
-from symshift.generators.permutations import Permutation
+from symshift.generators.permutations import Path, permutation
 from symshift.generators.uniform import FormulaClasses
 
-Path = tuple[Part, ...]
 MAX_ATTEMPTS = 64
 
 
@@ -46,7 +43,7 @@ class RandltlCells:
     def place(self, seed: int, index: int) -> Cell:
         """Return the cell of the formula at an index: each cell comes once in every round."""
         turn, slot = divmod(index, len(self.cells))
-        return self.cells[_order(len(self.cells), (*self._path, seed, turn))[slot]]
+        return self.cells[permutation(len(self.cells), (*self._path, "round", seed, turn))[slot]]
 
     def formula(self, seed: int, index: int) -> Formula | None:
         """Return the formula at an index, in canonical form, or None if few come to its cell."""
@@ -96,10 +93,5 @@ class UniformCells:
         """Return the formula at an index, in canonical form."""
         path = (*self._path, seed)
         cell, element = self._interleaving.locate(index, path)
-        rank = _order(self._counts[cell], (*path, cell))[element]
+        rank = permutation(self._counts[cell], (*path, "cell", cell))[element]
         return self._classes[cell[0]].unrank(cell[1], rank)
-
-
-@lru_cache(maxsize=1024)
-def _order(size: int, path: Path) -> Permutation:
-    return Permutation(size, path)

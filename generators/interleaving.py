@@ -3,12 +3,10 @@
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate
 from typing import Generic, TypeVar
 
-from symshift.data.seeds import Part
-from symshift.generators.permutations import Permutation
+from symshift.generators.permutations import Path, permutation
 
 P = TypeVar("P")
 
@@ -62,7 +60,7 @@ class Interleaving(Generic[P]):
             left = {part: left[part] - rounds * counts[part] for part in left}
         self._starts = [phase.start for phase in self._phases]
 
-    def locate(self, index: int, path: tuple[Part, ...]) -> tuple[P, int]:
+    def locate(self, index: int, path: Path) -> tuple[P, int]:
         """Return the part at an index of the stream, and which of its elements comes there.
 
         Args:
@@ -74,12 +72,7 @@ class Interleaving(Generic[P]):
         number = bisect_right(self._starts, index) - 1
         phase = self._phases[number]
         turn, slot = divmod(index - phase.start, phase.round_size)
-        slot = _order(phase.round_size, path, number, turn)[slot]
+        slot = permutation(phase.round_size, (*path, "round", number, turn))[slot]
         at = bisect_right(phase.starts, slot) - 1
         element = phase.bases[at] + turn * phase.counts[at] + slot - phase.starts[at]
         return self.parts[at], element
-
-
-@lru_cache(maxsize=64)
-def _order(size: int, path: tuple[Part, ...], phase: int, turn: int) -> Permutation:
-    return Permutation(size, path, phase, turn)

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from symshift.data.options import Range
 from symshift.data.seeds import Draws
+from symshift.data.vocabulary import name_at
 from symshift.generators.effects import NUM_KINDS
 from symshift.generators.grammar import Grammar
 from symshift.generators.shapes import LEAF, Shapes
@@ -45,17 +46,19 @@ class Leaves(Protocol):
 class _SingleNodes:
     """Formulas of size 1: a symbol or, where 0 symbols are in the range, a constant."""
 
-    def __init__(self, shortening: Shortening, num_symbols: Range, symbol_weight: float) -> None:
-        weights = [symbol_weight]
+    def __init__(
+        self, symbol: float, constants: Sequence[tuple[float, float]], num_symbols: Range
+    ) -> None:
+        weights = [symbol]
         for c in (0, 1):
-            weight = add_up(constants[c] for constants in shortening.constants)
+            weight = add_up(pair[c] for pair in constants)
             weights.append(weight if 0 in num_symbols else 0.0)
         self._sums = list(accumulate(weights))
-        self._tokens = (shortening.grammar.symbols[0], "0", "1")
         self.weight = self._sums[-1]
 
     def draw(self, fractions: Iterator[float]) -> list[str]:
-        return [self._tokens[bisect_right(self._sums, next(fractions) * self.weight)]]
+        at = bisect_right(self._sums, next(fractions) * self.weight)
+        return [(name_at(0), "0", "1")[at]]
 
 
 class FreeLeaves:
@@ -66,7 +69,7 @@ class FreeLeaves:
         self._shapes = Shapes(shortening)
         self._names = grammar.symbols
         self.weights = [row[0] for row in _weights(shortening)]
-        self._single = _SingleNodes(shortening, num_symbols, self.weights[1])
+        self._single = _SingleNodes(self.weights[1], shortening.constants, num_symbols)
         self.weights[1] = self._single.weight
 
     def draw(self, size: int, draws: Draws, fractions: Iterator[float]) -> list[str]:
@@ -107,7 +110,8 @@ class RangedLeaves:
         by_leaves = _whole(shapes.shortening) if is_whole else _weights(shapes.shortening)
         shares = [self._share(j) for j in range(len(by_leaves[0]))]
         self.weights = [add_up(map(mul, row, shares)) for row in by_leaves]
-        self._single = _SingleNodes(shapes.shortening, num_symbols, self.weights[1])
+        constants = shapes.shortening.constants[: 2 if is_whole else None]
+        self._single = _SingleNodes(self.weights[1], constants, num_symbols)
         self.weights[1] = self._single.weight
         self._plans = [_best_plan(row, shares, shapes.tilts) for row in by_leaves]
 

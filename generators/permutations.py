@@ -1,12 +1,21 @@
 """Keyed pseudo-random permutations of any range, computed element by element."""
 
 import math
+from functools import lru_cache
 from hashlib import shake_128
 
 from symshift.data.seeds import Draws, Part, seed_from
 
 MAX_SHUFFLED = 512
 NUM_ROUNDS = 8
+
+Path = tuple[Part, ...]
+
+
+@lru_cache(maxsize=2048)
+def permutation(size: int, path: Path) -> "Permutation":
+    """Return the permutation of range(size) that a path stands for; the last ones are kept."""
+    return Permutation(size, path)
 
 
 class Permutation:
@@ -19,7 +28,7 @@ class Permutation:
 
     __slots__ = ("_extra", "_height", "_key", "_shuffled", "_width", "size")
 
-    def __init__(self, size: int, *path: Part) -> None:
+    def __init__(self, size: int, path: Path) -> None:
         """Choose the permutation.
 
         Raises:

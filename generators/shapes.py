@@ -48,10 +48,10 @@ class _Step:
 class _Split:
     """The ways to share out the nodes under a binary operator, and those of its tree."""
 
-    __slots__ = ("cumulative", "place", "rows", "starts", "total")
+    __slots__ = ("cumulative", "rows", "size", "starts", "total")
 
-    def __init__(self, place: _Place) -> None:
-        self.place = place
+    def __init__(self, size: int) -> None:
+        self.size = size
         self.cumulative = array("d")
         self.starts: list[int] = []
         """Where the ways of each row begin in `cumulative`."""
@@ -118,7 +118,7 @@ class Shapes:
                 row = bisect_right(onward.starts, at) - 1
                 lefts, rights, first = onward.rows[row]
                 left = first + at - onward.starts[row]
-                waiting.append(rights[onward.place.size - 1 - left])
+                waiting.append(rights[onward.size - 1 - left])
                 step = lefts[left]
             else:
                 step = onward
@@ -141,12 +141,11 @@ class Shapes:
     def _split(self, tree: int, size: int) -> _Split:
         key = (tree, size)
         if key not in self._splits:
-            self._splits[key] = split = _Split(_Place(tree, size, ANY_KIND, False))
-            self._share_out(split)
+            self._splits[key] = self._shared_out(tree, size)
         return self._splits[key]
 
-    def _share_out(self, split: _Split) -> None:
-        tree, size, *_ = split.place
+    def _shared_out(self, tree: int, size: int) -> _Split:
+        split = _Split(size)
         weights: list[float] = []
         for left in self._grammar.splits(tree):
             right = tree - 1 - left
@@ -160,6 +159,7 @@ class Shapes:
         sums = list(accumulate(weights))
         split.total = sums[-1] if sums else 0.0
         split.cumulative = array("d", [s / split.total for s in sums] if split.total else [])
+        return split
 
     def _fill(self, step: _Step) -> list[float]:
         ways = self._bare_ways(step.place) if step.place.bare else self._ways(step.place)
@@ -196,8 +196,12 @@ class Shapes:
             if sources := effect.sources(kinds):
                 weight = self._weight(below, size - 1, sources)
                 yield each * weight, effect.operator, self._step(below, size - 1, sources)
-            if kept := effect.kept & kinds:
-                yield each * self._weight(below, size, kept), "", self._step(below, size, kept)
+            if sources := effect.kept & kinds:
+                yield (
+                    each * self._weight(below, size, sources),
+                    "",
+                    self._step(below, size, sources),
+                )
             if sources := effect.stripped & stripped:
                 weight = self._weight(below, size + 1, sources)
                 yield each * weight, "", self._step(below, size, sources >> NUM_PLAIN, True)

@@ -9,17 +9,14 @@ below the total stands for one formula, and is turned into it token by token
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from symshift.data.formula import Formula
 from symshift.data.options import Range
-from symshift.data.seeds import Part
 from symshift.generators.grammar import Grammar, no_formula
 from symshift.generators.interleaving import Interleaving
-from symshift.generators.permutations import Permutation
+from symshift.generators.permutations import Path, permutation
 from symshift.generators.sizes import size_weights
 
-Path = tuple[Part, ...]
 _Option = tuple[Sequence[str], int, int, int]
 """Tokens that can come next, the ways to go on after each, and places and symbols then."""
 
@@ -140,10 +137,5 @@ class UniformStream:
         """Return the formula at an index, in canonical form."""
         path = (*self._path, seed)
         size, element = self._interleaving.locate(index, path)
-        permutation = _permutation(self._counts[size], (*path, size))
-        return self._classes.unrank(size, permutation[element])
-
-
-@lru_cache(maxsize=256)
-def _permutation(size: int, path: Path) -> Permutation:
-    return Permutation(size, path)
+        rank = permutation(self._counts[size], (*path, "size", size))[element]
+        return self._classes.unrank(size, rank)

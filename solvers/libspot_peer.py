@@ -28,7 +28,7 @@ _PARENT, _LEFT, _RIGHT, _VALUE = 8, 16, 24, 32
 _BEFORE, _MESSAGE = 8, 48
 
 
-class _Parsed(ctypes.Structure):
+class Parsed(ctypes.Structure):
     """A spot::parsed_formula: a formula, the input, and a std::list of errors."""
 
     _fields_ = (
@@ -69,7 +69,7 @@ class Peer:
         self._formulas = spot.formulas
         self._standard = StandardLibrary(spot.library)
         self._environment = bind("_ZN4spot19default_environment8instanceEv", Address)()
-        self._parse = bind(parse, _Parsed, Address, Address, flag, flag)
+        self._parse = bind(parse, Parsed, Address, Address, flag, flag)
         self._seed = bind("_ZN4spot5srandEj", None, ctypes.c_uint)
         self._create_names = bind(create, _Names, ctypes.c_uint, text)
         self._construct = bind(construct, None, *([Address] * 5))
@@ -78,13 +78,18 @@ class Peer:
 
     def reads_as(self, text: str, formula: Formula) -> bool:
         """Tell whether Spot's parser reads a text as this formula, identities aside."""
-        source, _memory = text_of(text)
-        parsed = self._parse(ctypes.addressof(source), self._environment, False, False)
+        parsed = self.parse(text)
         built = self._formulas.build(formula)
         same = parsed.formula == built and parsed.num_errors == 0
         self._formulas.drop(built)
-        self._forget(parsed)
+        self.forget(parsed)
         return bool(same)
+
+    def parse(self, text: str) -> Parsed:
+        """Read a formula with Spot's parser; `forget` gives it back."""
+        source, _memory = text_of(text)
+        parsed: Parsed = self._parse(ctypes.addressof(source), self._environment, False, False)
+        return parsed
 
     def random_formulas(
         self, *, num: int, size: int, num_symbols: int, priorities: str, seed: int
@@ -133,14 +138,14 @@ class Peer:
             self._formulas.drop(word_at(node + _VALUE))
             self._standard.delete(node)
 
-    def _forget(self, parsed: _Parsed) -> None:
-        """Free what a parsed formula owns."""
+    def forget(self, parsed: Parsed) -> None:
+        """Free what `parse` returned."""
         if parsed.formula:
             self._formulas.drop(parsed.formula)
         # The ends of the list still point to where the object lay before it was copied.
         first = parsed.first_error
         end = word_at(first + _BEFORE) if parsed.num_errors else first
-        local = end - _Parsed.first_error.offset + _Parsed.input.offset + Text.local.offset
+        local = end - Parsed.first_error.offset + Parsed.input.offset + Text.local.offset
         if parsed.input.at != local:
             self._standard.delete(parsed.input.at)
         for _ in range(parsed.num_errors):

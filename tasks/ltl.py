@@ -84,7 +84,9 @@ class LTL:
     ) -> Problem | Rejected:
         """Draw a formula in canonical form."""
         formula = _stream(options, len(window)).formula(seed, index)
-        return Rejected("no formula of the size") if formula is None else _problem(formula)
+        if formula is None:
+            return Rejected("no formula of the size")
+        return _problem(formula, formulas.show(formula), formula)
 
     def read(self, text: str) -> Problem:
         """Return the formula that a text states."""
@@ -92,7 +94,7 @@ class LTL:
             formula = formulas.parse(text)
         except FormulaError as error:
             raise DataError(f"ltl input {text[:60]!r}: {error}") from None
-        return _problem(formula, text)
+        return _problem(formula, text, formulas.canonical(formula))
 
     def solve(self, problem: Problem) -> Solution | Rejected:
         """Find a satisfying trace with Spot, and check it with our own checker."""
@@ -207,10 +209,8 @@ def _stream(options: Options, num_names: int) -> FormulaStream:
     )
 
 
-def _problem(formula: Formula, text: str | None = None) -> Problem:
-    symbols = formulas.symbols_of(formula)
-    canonical_text = " ".join(formulas.canonical(formula))
-    return Problem(text or formulas.show(formula), symbols, len(formula), canonical_text)
+def _problem(formula: Formula, text: str, canonical: Formula) -> Problem:
+    return Problem(text, formulas.symbols_of(formula), len(formula), " ".join(canonical))
 
 
 def _constant(name: str, symbols: Sequence[str]) -> Trace:

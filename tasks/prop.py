@@ -92,11 +92,14 @@ class Prop:
     ) -> Problem | Rejected:
         """Draw a formula in canonical form."""
         formula = _stream(options, len(window)).formula(seed, index)
-        return Rejected("no formula of the size") if formula is None else _problem(formula)
+        if formula is None:
+            return Rejected("no formula of the size")
+        return _problem(formula, formulas.show(formula), formula)
 
     def read(self, text: str) -> Problem:
         """Return the formula that a text states."""
-        return _problem(_formula(text), text)
+        formula = _formula(text)
+        return _problem(formula, text, formulas.canonical(formula))
 
     def solve(self, problem: Problem) -> Solution | Rejected:
         """Find the minimal assignment, and check it with the second algorithm."""
@@ -194,10 +197,8 @@ def _formula(text: str) -> Formula:
     return formula
 
 
-def _problem(formula: Formula, text: str | None = None) -> Problem:
-    symbols = formulas.symbols_of(formula)
-    canonical_text = " ".join(formulas.canonical(formula))
-    return Problem(text or formulas.show(formula), symbols, len(formula), canonical_text)
+def _problem(formula: Formula, text: str, canonical: Formula) -> Problem:
+    return Problem(text, formulas.symbols_of(formula), len(formula), " ".join(canonical))
 
 
 def _negated(formula: Formula) -> Formula:

@@ -118,6 +118,7 @@ def test_data_sets_may_share_problems_only_in_splits_of_one_kind(tmp_path, one, 
 
     assert found.pairs[0].problems == 1
     assert found.pairs[0].is_leak is is_leak
+    assert ("is equivalent to" in to_text(found)) is is_leak
     assert found.is_clean is not is_leak
 
 
@@ -301,6 +302,16 @@ def test_a_data_set_beside_itself_is_wrong_usage(tmp_path):
 
     with pytest.raises(UsageError, match="twice"):
         audit([path, tmp_path / "." / "test.jsonl"], task="ltl")
+
+
+def test_nothing_is_never_clean(tmp_path):
+    with pytest.raises(UsageError, match="no data set"):
+        audit([])
+    path = copies(tmp_path, test=["a"])
+    manifest = json.loads((path / "manifest.json").read_text())
+    (path / "manifest.json").write_text(json.dumps({**manifest, "files": []}))
+
+    assert audit([path]).findings == ["set: holds no rows"]
 
 
 def test_a_path_without_data_is_an_error(tmp_path):

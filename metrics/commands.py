@@ -1,0 +1,104 @@
+"""The commands that score, compare and publish."""
+
+from pathlib import Path
+
+import click
+
+from symshift.data.console import CONTEXT, common, path_type, show
+from symshift.data.plugins import load_task
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("dataset", type=path_type())
+@click.argument("predictions", type=path_type(), nargs=-1, required=True)
+@click.option("-o", "--output", type=path_type(), help="the RESULT.json to write")
+@click.option("--split", default="test", help="the rows that were answered")
+@click.option("--name", help="what to call the system  [default: its own name]")
+@click.option("--explain", metavar="ID", help="say why one row got its verdict")
+@common
+def score(
+    dataset: Path,
+    predictions: tuple[Path, ...],
+    output: Path | None,
+    split: str,
+    name: str | None,
+    explain: str | None,
+    as_json: bool,
+) -> None:
+    """Score a system's predictions: verdicts, estimates, intervals.
+
+    Several files are one system's, with other random tables; they give mean and range.
+
+    Example: symshift score data/ltl answers.jsonl -o result.json
+    """
+    from symshift.data.dataset import open_dataset
+    from symshift.metrics.explanation import explain_row
+    from symshift.metrics.scoring import write_result
+    from symshift.metrics.submission import score_files
+    from symshift.metrics.table import format_table
+
+    opened = open_dataset(dataset)
+    task = load_task(opened.task_name)
+    if explain is not None:
+        found = explain_row(opened, split, predictions[0], task, explain)
+        show(found.to_plain(), as_json, found.to_text())
+        return
+    scored = score_files(opened, predictions, task, split=split, name=name)
+    if output is not None:
+        write_result(scored, output)
+    click.echo(scored.result.to_json() if as_json else format_table(scored.result), nl=not as_json)
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("first", type=path_type())
+@click.argument("second", type=path_type())
+@common
+def compare(first: Path, second: Path, as_json: bool) -> None:
+    """Compare two results on the same rows: difference, interval, exact test.
+
+    Example: symshift compare learned.json interchangeable.json
+    """
+    from symshift.metrics.comparison import compare_files, format_comparison
+
+    comparison = compare_files(first, second)
+    show(comparison.to_plain(), as_json, format_comparison(comparison))
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("results", type=path_type(), nargs=-1, required=True)
+@click.option("-o", "--output", type=path_type(), required=True, help="the folder to write")
+@common
+def leaderboard(results: tuple[Path, ...], output: Path, as_json: bool) -> None:
+    """Write a static page of results, with JSON, CSV and Markdown beside it.
+
+    Example: symshift leaderboard results/*.json -o site
+    """
+    from symshift.metrics.result import read_result
+    from symshift.metrics.site import write_site
+
+    page = write_site([read_result(path) for path in results], output)
+    show({"page": str(page)}, as_json, str(page))
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("result", type=path_type())
+@click.argument("dataset", type=path_type())
+@click.argument("predictions", type=path_type(), nargs=-1, required=True)
+@common
+def submit(result: Path, dataset: Path, predictions: tuple[Path, ...], as_json: bool) -> int:
+    """Check an entry: rescoring gives the stated numbers on the stated data set, or it is refused.
+
+    Example: symshift submit result.json data/ltl answers.jsonl
+    """
+    from symshift.data.dataset import open_dataset
+    from symshift.metrics.result import read_result
+    from symshift.metrics.submission import check_entry
+
+    opened = open_dataset(dataset)
+    faults = check_entry(read_result(result), opened, predictions, load_task(opened.task_name))
+    text = "\n".join(faults) or f"{result}: rescoring gives the stated numbers"
+    show({"faults": faults}, as_json, text)
+    return 1 if faults else 0
+
+
+COMMANDS = (score, compare, leaderboard, submit)
