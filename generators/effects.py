@@ -81,16 +81,18 @@ NEGATION = UnaryEffect.of("!")
 
 @dataclass(frozen=True, slots=True)
 class BinaryEffects:
-    """How many of some binary operators do what where an operand is a constant, by constant.
+    """What some binary operators do where an operand is a constant, `f` being the other.
 
-    Both sides are counted: `1 & f` and `f & 1` are two ways to keep `f`. Where no operand is a
-    constant, each operator makes a node of kind PLAIN.
+    Numbers of ways are given for 0 and for 1, and both sides are counted: `1 & f` and `f & 1` are
+    two ways to keep `f`. Where no operand is a constant, each operator makes a node of kind PLAIN.
     """
 
     kept: tuple[int, int]
     """Ways to keep the other operand."""
     negated: tuple[int, int]
     """Ways to negate the other operand."""
+    standing: tuple[tuple[str, int, bool], ...]
+    """(operator, constant, whether it is on the left): a node of kind PLAIN, such as `1 U f`."""
     absorbed: tuple[tuple[int, int], tuple[int, int]]
     """[constant][result]: ways to make a constant, whatever the other operand is."""
     joined: tuple[tuple[int, int, int], ...]
@@ -100,7 +102,7 @@ class BinaryEffects:
     def of(cls, operators: Iterable[str]) -> "BinaryEffects":
         """Find the effects by applying the identities."""
         kept, negated, absorbed = [0, 0], [0, 0], [[0, 0], [0, 0]]
-        joined = []
+        standing, joined = [], []
         for operator in operators:
             node = identities.binary(operator, _A, _B)
             assert node == (operator, *_A, *_B)
@@ -109,6 +111,8 @@ class BinaryEffects:
                     result = identities.binary(operator, *pair)
                     kept[c] += result == _A
                     negated[c] += result == ("!", *_A)
+                    if result == (operator, *pair[0], *pair[1]):
+                        standing.append((operator, c, pair[0] == constant))
                     for out, absorber in enumerate(CONSTANTS):
                         absorbed[c][out] += result == absorber
                 for d, other in enumerate(CONSTANTS):
@@ -117,6 +121,7 @@ class BinaryEffects:
         return cls(
             (kept[0], kept[1]),
             (negated[0], negated[1]),
+            tuple(standing),
             ((absorbed[0][0], absorbed[0][1]), (absorbed[1][0], absorbed[1][1])),
             tuple(joined),
         )

@@ -2,8 +2,9 @@
 
 The list is that of Spot's manual (Trivial Identities; "Temporal Logic Formulas", tl.pdf, 2016
 and later): each one keeps the meaning and makes the formula shorter. Operands of `&` and `|` lose
-their doubles across a whole chain `a & b & a`, as Spot's n-ary operators do. Unlike Spot, the
-order of operands stays as it was drawn.
+their doubles across a whole chain `a & b & a`, as Spot's n-ary operators do. Two things differ.
+The order of operands stays as it was drawn. And `X 0` becomes `0`, as in Spot before version 2.9
+(2020), which keeps it since then because it has a meaning on finite words.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -8,7 +8,7 @@ draw from a cumulative list, which is made when a walk first needs it.
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -41,8 +41,8 @@ class _Step:
         self.place = place
         self.cumulative: list[float] = []
         self.tokens: tuple[str, ...] = ()
-        self.nexts: tuple[_Step | _Split | None, ...] = ()
-        """None is a leaf."""
+        self.nexts: tuple[_Step | _Split | str, ...] = ()
+        """A text is a leaf."""
 
 
 class _Split:
@@ -50,18 +50,31 @@ class _Split:
 
     __slots__ = ("cumulative", "rows", "size", "starts", "total")
 
-    def __init__(self, size: int) -> None:
+    def __init__(
+        self, size: int, rows: "Iterable[tuple[_Row, _Row, int, Sequence[float]]]"
+    ) -> None:
+        """Put rows of ways together.
+
+        Args:
+            size: Nodes of the formula.
+            rows: What the left operand can be, by size, and the right; the size of the left in the
+                first way, which grows by 1 from way to way; and the weights of the ways.
+        """
         self.size = size
-        self.cumulative = array("d")
+        self.rows: list[tuple[_Row, _Row, int]] = []
         self.starts: list[int] = []
-        """Where the ways of each row begin in `cumulative`."""
-        self.rows: list[tuple[list[_Step | None], list[_Step | None], int]] = []
-        """Places by size of the left and of the right tree, and the first way's left size."""
-        self.total = 0.0
-        """The probability of all ways together."""
+        weights: list[float] = []
+        for lefts, rights, first, of_row in rows:
+            self.rows.append((lefts, rights, first))
+            self.starts.append(len(weights))
+            weights += of_row
+        sums = list(accumulate(weights, initial=0.0))
+        self.total = sums[-1]
+        self.cumulative = array("d", (part / self.total for part in sums[1:] if self.total))
 
 
-Way = tuple[float, str, _Step | _Split | None]
+_Row = Sequence[_Step | str] | Mapping[int, _Step | str]
+_Way = tuple[float, str, _Step | _Split | str]
 
 
 class Shapes:
@@ -87,7 +100,7 @@ class Shapes:
         self._roots: dict[int, _Step] = {}
         trees = range(shortening.max_size + 1)
         self._grid = [
-            [self._step(tree, size) if size else None for size in range(tree + 1)] for tree in trees
+            [self._step(tree, size) if size else LEAF for size in range(tree + 1)] for tree in trees
         ]
 
     def draw(self, size: int, fractions: Iterator[float], *, tree: int | None = None) -> list[str]:
@@ -99,11 +112,11 @@ class Shapes:
             tree: Nodes of the tree that it comes from; all sizes are equally likely if not given.
         """
         tokens: list[str] = []
-        waiting: list[_Step | None] = []
+        waiting: list[_Step | str] = []
         step = self._root(size) if tree is None else self._grid[tree][size]
         while True:
-            if step is None:
-                tokens.append(LEAF)
+            if isinstance(step, str):
+                tokens.append(step)
                 if not waiting:
                     return tokens
                 step = waiting.pop()
@@ -123,43 +136,34 @@ class Shapes:
             else:
                 step = onward
 
-    def _root(self, size: int) -> _Step | None:
+    def _root(self, size: int) -> _Step | str:
         if size not in self._roots and size > 1:
             trees = self._grammar.tree_sizes(self._shortening.max_size)
             self._roots[size] = step = _Step(_Place(0, size, ANY_KIND, False))
             _note(step, ((self._totals[t][size], "", self._step(t, size)) for t in trees[1:]))
-        return self._roots.get(size)
+        return self._roots.get(size, LEAF)
 
-    def _step(
-        self, tree: int, size: int, kinds: int = ANY_KIND, bare: bool = False
-    ) -> _Step | None:
+    def _step(self, tree: int, size: int, kinds: int = ANY_KIND, bare: bool = False) -> _Step | str:
         if size == 1:
-            return None
+            return LEAF
         place = _Place(tree, size, kinds, bare)
         return self._steps.get(place) or self._steps.setdefault(place, _Step(place))
 
     def _split(self, tree: int, size: int) -> _Split:
         key = (tree, size)
         if key not in self._splits:
-            self._splits[key] = self._shared_out(tree, size)
+            self._splits[key] = _Split(size, self._rows(tree, size))
         return self._splits[key]
 
-    def _shared_out(self, tree: int, size: int) -> _Split:
-        split = _Split(size)
-        weights: list[float] = []
+    def _rows(self, tree: int, size: int) -> Iterator[tuple[_Row, _Row, int, list[float]]]:
+        """Yield the ways to split a tree and its formula, by the size of the left tree."""
         for left in self._grammar.splits(tree):
             right = tree - 1 - left
-            least, most = max(1, size - 1 - right), min(left, size - 2)
-            if least > most:
-                continue
-            split.starts.append(len(weights))
-            split.rows.append((self._grid[left], self._grid[right], least))
+            first, last = max(1, size - 1 - right), min(left, size - 2)
             of_left, of_right = self._totals[left], self._totals[right]
-            weights += [of_left[m] * of_right[size - 1 - m] for m in range(least, most + 1)]
-        sums = list(accumulate(weights))
-        split.total = sums[-1] if sums else 0.0
-        split.cumulative = array("d", [s / split.total for s in sums] if split.total else [])
-        return split
+            weights = [of_left[m] * of_right[size - 1 - m] for m in range(first, last + 1)]
+            if weights:
+                yield self._grid[left], self._grid[right], first, weights
 
     def _fill(self, step: _Step) -> list[float]:
         ways = self._bare_ways(step.place) if step.place.bare else self._ways(step.place)
@@ -187,7 +191,7 @@ class Shapes:
     def _each(self, tree: int) -> float:
         return 1 / self._grammar.num_inner(tree)
 
-    def _ways(self, place: _Place) -> Iterator[Way]:
+    def _ways(self, place: _Place) -> Iterator[_Way]:
         """Yield every way in which the top of a tree makes a formula of the place."""
         tree, size, kinds, _ = place
         each, below = self._each(tree), tree - 1
@@ -210,6 +214,7 @@ class Shapes:
             weight = each / len(self._grammar.splits(tree)) * split.total
             for operator in self._grammar.binary:
                 yield weight, operator, split
+            yield from self._standing(tree, size)
         negations = NEGATION.sources(kinds)
         for kept, negated, left in self._survivors(tree):
             yield kept * self._weight(left, size, kinds), "", self._step(left, size, kinds)
@@ -219,7 +224,20 @@ class Shapes:
                 weight = negated * self._weight(left, size + 1, stripped)
                 yield weight, "", self._step(left, size, kinds & NOT_NEGATED, True)
 
-    def _bare_ways(self, place: _Place) -> Iterator[Way]:
+    def _standing(self, tree: int, size: int) -> Iterator[_Way]:
+        """Yield the ways in which a constant stays beside an operand, as in `1 U f`."""
+        splits = self._grammar.splits(tree)
+        below = size - 2
+        for operand in splits if below else ():
+            weight = self._each(tree) / len(splits) * self._totals[operand][below]
+            for operator, c, is_left in self._shortening.binary.standing if weight else ():
+                step: _Row = {below: self._step(operand, below)}
+                constant: _Row = {1: str(c)}
+                row = (constant, step, 1) if is_left else (step, constant, below)
+                share = self._shortening.constants[tree - 1 - operand][c]
+                yield weight * share, operator, _Split(size, [(*row, [1.0])])
+
+    def _bare_ways(self, place: _Place) -> Iterator[_Way]:
         """Yield every way in which a tree makes the negation of a formula of the place."""
         tree, size, kinds, _ = place
         if "!" in self._grammar.unary:
@@ -231,7 +249,7 @@ class Shapes:
             yield negated * self._weight(left, size, kinds), "", self._step(left, size, kinds)
 
 
-def _note(step: _Step, ways: Iterable[Way]) -> None:
+def _note(step: _Step, ways: Iterable[_Way]) -> None:
     weights, step.tokens, step.nexts = zip(*(way for way in ways if way[0]), strict=True)
     sums = list(accumulate(weights))
     step.cumulative = [part / sums[-1] for part in sums]

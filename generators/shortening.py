@@ -85,13 +85,14 @@ class Shortening:
             return
         each /= len(splits)
         for left in splits:
-            other = self.constants[size - 1 - left]
-            kept = self.binary.kept[0] * other[0] + self.binary.kept[1] * other[1]
-            negated = self.binary.negated[0] * other[0] + self.binary.negated[1] * other[1]
-            if kept:
-                self.formulas[size] += (each * kept) * self.formulas[left]
-            if negated:
-                self._apply(NEGATION, each * negated, size, left)
+            zero, one = self.constants[size - 1 - left]
+            kept = self.binary.kept[0] * zero + self.binary.kept[1] * one
+            negated = self.binary.negated[0] * zero + self.binary.negated[1] * one
+            standing = sum(c == 0 for _, c, _ in self.binary.standing) * zero
+            standing += sum(c == 1 for _, c, _ in self.binary.standing) * one
+            self.formulas[size] += (each * kept) * self.formulas[left]
+            self._apply(NEGATION, each * negated, size, left)
+            self.formulas[size, PLAIN, 2:] += (each * standing) * self._totals[left, :-2]
         self.formulas[size, PLAIN] += (each * len(self.grammar.binary)) * self._joined(size)
 
     def _apply(self, effect: UnaryEffect, weight: float, size: int, child: int) -> None:

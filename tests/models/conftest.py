@@ -156,6 +156,7 @@ def tiny_model(tiny_config: ConfigFactory) -> ReferenceModel:
     with torch.no_grad():
         for parameter in model.body.parameters():
             parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.3)
+        model.loss.scale.fill_(7.0)
     return model.eval()
 
 

@@ -12,7 +12,15 @@ from symshift.models.embedding import EmbeddingMethod, TableShape, load_method
 from symshift.models.encoding import EncodedRows
 from symshift.models.model import Rows
 
-METHODS = plugin_names("models.embeddings")
+METHODS: list[tuple[str, dict[str, object]]] = [
+    *((name, {}) for name in plugin_names("models.embeddings")),
+    ("learned", {"final_norm": False, "feature_norm": False, "loss": "cross-entropy"}),
+    ("alpha-renaming", {"form": "data", "pool": 18}),
+    ("interchangeable", {"randomizer": "normal"}),
+    ("interchangeable", {"randomizer": "neighbor", "block_norm": False}),
+    ("interchangeable", {"final_norm": False}),
+]
+every_method = pytest.mark.parametrize(("name", "options"), METHODS)
 FIXED, NAMES, WIDTH = 5, 7, 32
 
 
@@ -20,49 +28,54 @@ def stream(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def build(name: str, seed: int = 0) -> EmbeddingMethod:
+def build(name: str, options: dict[str, object], seed: int = 0) -> EmbeddingMethod:
     cls = load_method(name)
     shape = TableShape(num_fixed=FIXED, num_symbols=NAMES, width=WIDTH)
-    return cls(shape, cls.Options(), stream(seed))
+    return cls(shape, cls.Options(**options), stream(seed))
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_table_has_a_row_for_each_token_and_symbol(name: str) -> None:
-    assert build(name).table(NAMES, stream()).shape == (FIXED + NAMES, WIDTH)
-    assert build(name).table(2, stream()).shape == (FIXED + 2, WIDTH)
+@every_method
+def test_table_has_a_row_for_each_token_and_symbol(name: str, options) -> None:
+    assert build(name, options).table(NAMES, stream()).shape == (FIXED + NAMES, WIDTH)
+    assert build(name, options).table(2, stream()).shape == (FIXED + 2, WIDTH)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_rows_are_distinct_and_not_zero(name: str) -> None:
-    table = build(name).table(NAMES, stream())
+@every_method
+def test_rows_are_distinct_and_not_zero(name: str, options) -> None:
+    table = build(name, options).table(NAMES, stream())
 
     assert table.any(dim=1).all()
     assert torch.cdist(table, table).fill_diagonal_(1).min() > 1e-3
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_table_is_a_function_of_the_generator(name: str) -> None:
+@every_method
+def test_table_is_a_function_of_the_generator(name: str, options) -> None:
     before = torch.get_rng_state()
 
-    assert torch.equal(build(name).table(NAMES, stream(3)), build(name).table(NAMES, stream(3)))
+    assert torch.equal(
+        build(name, options).table(NAMES, stream(3)), build(name, options).table(NAMES, stream(3))
+    )
     assert torch.equal(before, torch.get_rng_state())
     if not load_method(name).named_rows:
         assert not torch.equal(
-            build(name).table(NAMES, stream(3)), build(name).table(NAMES, stream(4))
+            build(name, options).table(NAMES, stream(3)),
+            build(name, options).table(NAMES, stream(4)),
         )
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_first_values_are_a_function_of_the_generator(name: str) -> None:
-    first, same, other = (build(name, seed).state_dict() for seed in (0, 0, 1))
+@every_method
+def test_first_values_are_a_function_of_the_generator(name: str, options) -> None:
+    first, same, other = (build(name, options, seed).state_dict() for seed in (0, 0, 1))
 
     assert all(torch.equal(first[key], same[key]) for key in first)
     assert any(not torch.equal(first[key], other[key]) for key in first)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_more_names_than_in_training_work_or_are_refused_with_the_remedy(name: str) -> None:
-    method, refused = build(name), None
+@every_method
+def test_more_names_than_in_training_work_or_are_refused_with_the_remedy(
+    name: str, options
+) -> None:
+    method, refused = build(name, options), None
     try:
         table = method.table(NAMES + 9, stream())
     except UsageError as error:
@@ -75,9 +88,11 @@ def test_more_names_than_in_training_work_or_are_refused_with_the_remedy(name: s
         assert "--set" in refused
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_gradients_reach_every_trained_value(name, tiny_config, encoded: EncodedRows) -> None:
-    model = build_model(tiny_config(name))
+@every_method
+def test_gradients_reach_every_trained_value(
+    name: str, options, tiny_config, encoded: EncodedRows
+) -> None:
+    model = build_model(tiny_config(name, **options))
     batch = batch_of(encoded, torch.arange(64).numpy())
     model.batch_loss(batch, model.rows(3, stream())).backward()
 
@@ -87,15 +102,17 @@ def test_gradients_reach_every_trained_value(name, tiny_config, encoded: Encoded
             assert parameter.grad.any(), key
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_saved_model_gives_the_same_logits(name, tiny_config, encoded: EncodedRows) -> None:
-    model = build_model(tiny_config(name))
+@every_method
+def test_saved_model_gives_the_same_logits(
+    name: str, options, tiny_config, encoded: EncodedRows
+) -> None:
+    model = build_model(tiny_config(name, **options))
     batch = batch_of(encoded, torch.arange(64).numpy())
     model.batch_loss(batch, model.rows(3, stream())).backward()  # moves AdaCos's scale
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(1.5)
-    copy = build_model(tiny_config(name))
+    copy = build_model(tiny_config(name, **options))
     copy.load_state_dict(load(save(model.state_dict())))
 
     logits = [
@@ -105,17 +122,26 @@ def test_saved_model_gives_the_same_logits(name, tiny_config, encoded: EncodedRo
     assert torch.equal(*logits)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_report_counts_every_trained_value_once(name: str, tiny_config) -> None:
-    model = build_model(tiny_config(name))
+@every_method
+def test_rows_that_read_also_answer_where_they_are_tied(name: str, options, tiny_config) -> None:
+    model = build_model(tiny_config(name, **options))
+    rows = model.rows(3, stream())
+    if type(model.method).answers is EmbeddingMethod.answers:
+        assert rows.answers.data_ptr() == rows.input[2:].data_ptr()
+        assert rows.answers.requires_grad
+
+
+@every_method
+def test_report_counts_every_trained_value_once(name: str, options, tiny_config) -> None:
+    model = build_model(tiny_config(name, **options))
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
 
     assert parameter_counts(model)["trained"] == trained
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_renamings_are_injections_into_the_training_table(name: str) -> None:
-    method = build(name)
+@every_method
+def test_renamings_are_injections_into_the_training_table(name: str, options) -> None:
+    method = build(name, options)
     renamings = method.renamings(50, 4, stream())
     if renamings is not None:
         assert renamings.shape == (50, 4)

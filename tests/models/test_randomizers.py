@@ -30,6 +30,12 @@ def test_codes_are_different_and_not_zero(name: str, dim: int, wish: int, seed: 
     assert set(codes.unique().tolist()) <= DIGITS[name]
 
 
+def test_codes_that_are_drawn_one_by_one_never_repeat() -> None:
+    # 64 of 256 would repeat nearly always.
+    for seed in range(20):
+        assert len(torch.unique(hypercube(64, 8, stream(seed)), dim=0)) == 64
+
+
 @pytest.mark.parametrize("name", CAPACITY)
 @pytest.mark.parametrize("dim", [1, 2, 5])
 def test_whole_capacity_can_be_drawn(name: str, dim: int) -> None:
@@ -67,12 +73,11 @@ def test_ordered_samples_are_uniform_without_repetition(draw, dim, num, base) ->
 
 
 @pytest.mark.parametrize("name", RANDOMIZERS)
-def test_codes_come_from_the_generator_alone(name: str) -> None:
+@pytest.mark.parametrize(("num", "dim"), [(4, 6), (15, 4)])
+def test_codes_come_from_the_generator_alone(name: str, num: int, dim: int) -> None:
     before = torch.get_rng_state()
-    first = RANDOMIZERS[name](4, 6, stream(3))
-    torch.manual_seed(99)
-    torch.set_rng_state(before)
+    draw = RANDOMIZERS[name]
 
-    assert torch.equal(first, RANDOMIZERS[name](4, 6, stream(3)))
-    assert not torch.equal(first, RANDOMIZERS[name](4, 6, stream(4)))
+    assert torch.equal(draw(num, dim, stream(3)), draw(num, dim, stream(3)))
+    assert not torch.equal(draw(num, dim, stream(3)), draw(num, dim, stream(4)))
     assert torch.equal(before, torch.get_rng_state())
