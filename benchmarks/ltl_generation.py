@@ -6,9 +6,9 @@ made once for a process, are not counted; their cost is printed.
 
 Spot's side is `spot::translator` and an accepting word, without reading or printing: a part of
 what a generator built on it has to do. It is asked about formulas evenly spread over those that
-ours solved for the first time, in turns with ours: one batch is a chunk of candidates and the
-formulas asked of them. A formula over the limit is left out on Spot's side, which favours Spot, and
-counted as lost. All times are process CPU time.
+ours solved, each once, in turns with ours: one batch is a chunk of candidates and the
+formulas asked of them. A formula over the limit counts as that limit, which favours Spot. All times
+are process CPU time.
 """
 
 import argparse
@@ -16,29 +16,43 @@ import contextlib
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from spot_default import PatientPeer
 
-from symshift.data.formula import Formula, parse
+from symshift.data.example import split_of
 from symshift.data.options import Range
-from symshift.data.task import Problem, Solution
-from symshift.data.trace import parse as parse_trace
+from symshift.data.task import Problem
 from symshift.data.vocabulary import Window
-from symshift.generators.blocks import BLOCK_CANDIDATES
 from symshift.generators.candidates import Recipe
 from symshift.generators.pool import Chunk
 from symshift.generators.quota import Demand
 from symshift.generators.writer import CHUNK_CANDIDATES, Context, Outcome, write_dataset
 from symshift.solvers import lasso
-from symshift.solvers.spot import SolverLimit, find_spot
-from symshift.tasks.ltl import TASK, Options
+from symshift.solvers.spot import find_spot
+from symshift.tasks.ltl import LTL, TASK, Options
 
-GOALS = {(5, 35): 8, (10, 50): 20}
-STAGES = ("sample", "witness", "check", "shortcuts", "row", "files")
-_PLENTY = 10**9
+
+class Case(NamedTuple):
+    """One line of the table."""
+
+    num_symbols: int
+    max_size: int
+    goal: int
+    num_asked: int
+    """Formulas for Spot; few hard ones make most of its time, so that few formulas say little."""
+
+
+CASES = (Case(5, 35, 8, 800), Case(10, 50, 20, 120))
+NUM_ROWS = 2000
+WARM_ROWS = 20
+SPLIT = "train"
+STAGES = ("sample", "witness", "checks", "solve", "row", "files")
 
 
 @dataclass(kw_only=True)
@@ -46,20 +60,20 @@ class InTurns:
     """An engine in this process that stops between chunks, to ask Spot about their formulas."""
 
     peer: PatientPeer
-    num_candidates: int
     num_asked: int
-    """Questions for Spot in each chunk, at most."""
-    problems: list[Problem] = field(default_factory=list)
-    """Every problem that was solved, once."""
+    """Questions for Spot about a chunk, at most."""
+    num_problems: int = 0
+    """Problems that were solved, each once."""
     batches: list[tuple[float, float]] = field(default_factory=list)
     """CPU seconds of ours for each problem, and of Spot for each formula, chunk by chunk."""
     theirs_s: list[float] = field(default_factory=list)
     """CPU seconds of Spot, formula by formula."""
     num_lost: int = 0
+    """Formulas that Spot did not finish within the limit."""
     realise_s: float = 0.0
     """CPU seconds of this engine's own work: all of ours but judging and writing."""
     pause_s: float = 0.0
-    """CPU seconds that are nobody's: of asking."""
+    """CPU seconds that are nobody's: those of asking."""
 
     def map(
         self,
@@ -69,38 +83,36 @@ class InTurns:
         """Yield the results of each chunk."""
         seen: set[str] = set()
         for chunk in chunks:
-            if chunk.items[0] >= self.num_candidates:
-                return
             start = time.process_time()
             outcomes = [function(chunk.context, index) for index in chunk.items]
             spent_s = time.process_time() - start
-            self.realise_s += spent_s
-            yield outcomes
             start = time.process_time()
-            new = _new_problems(chunk, seen)
-            self.problems += new
-            self._ask(new, spent_s)
+            self.realise_s += spent_s
+            self._ask(_new_problems(chunk, seen), spent_s)
             self.pause_s += time.process_time() - start
+            yield outcomes
 
     def _ask(self, problems: list[Problem], spent_s: float) -> None:
+        self.num_problems += len(problems)
         asked = problems[:: max(1, -(-len(problems) // self.num_asked))]
         answers = self.peer.ask("has_word", [problem.input for problem in asked])
-        theirs_s = [answer.cpu_s for answer in answers if answer is not None]
-        self.num_lost += len(asked) - len(theirs_s)
+        theirs_s = [answer.cpu_s for answer in answers]
+        self.num_lost += sum(answer.value is None for answer in answers)
         self.theirs_s += theirs_s
         if theirs_s:
-            self.batches.append((spent_s / len(problems), sum(theirs_s) / len(theirs_s)))
+            self.batches.append((spent_s / len(problems), statistics.fmean(theirs_s)))
 
 
 def _new_problems(chunk: Chunk[Context, int], seen: set[str]) -> list[Problem]:
-    """Return the problems of a chunk that did not come up before."""
-    recipe, _ = chunk.context
+    """Return the problems that are solved for a chunk, and did not come up before."""
+    recipe, full = chunk.context
     new = []
     for index in chunk.items:
-        problem = TASK.candidate(recipe.options, recipe.window, recipe.seed, index)
+        problem = LTL.candidate(TASK, recipe.options, recipe.window, recipe.seed, index)
         if isinstance(problem, Problem) and problem.canonical_text not in seen:
             seen.add(problem.canonical_text)
-            new.append(problem)
+            if split_of(TASK.name, problem.canonical_text) not in full:
+                new.append(problem)
     return new
 
 
@@ -132,40 +144,45 @@ class Stopwatch:
         self._undo.enter_context(patch.object(owner, name, timed))
 
 
-def measure(peer: PatientPeer, num_symbols: int, max_size: int, options: argparse.Namespace) -> str:
+def measure(peer: PatientPeer, case: Case, scale: float, seed: int) -> str:
     """Return a line of the table."""
     recipe = Recipe(
         task=TASK.name,
-        options=Options(size=Range(1, max_size)),
-        window=Window(0, num_symbols),
-        seed=options.seed,
+        options=Options(size=Range(1, case.max_size)),
+        window=Window(0, case.num_symbols),
+        seed=seed,
     )
     start = time.process_time()
-    TASK.candidate(recipe.options, recipe.window, options.seed, 0)
+    TASK.candidate(recipe.options, recipe.window, seed, 0)
     tables_s = time.process_time() - start
-    num_asked = -(-options.asked * CHUNK_CANDIDATES // options.rows)
-    engine = InTurns(peer=peer, num_asked=num_asked)
-    demand = Demand(rows={SPLIT: options.rows})
-    with tempfile.TemporaryDirectory() as folder, Stopwatch() as watch:
+    # Another seed: what this one solves must not be remembered.
+    _cpu_s(replace(recipe, seed=seed + 1), WARM_ROWS, InTurns(peer=peer, num_asked=1))
+    num_rows = round(scale * NUM_ROWS)
+    engine = InTurns(peer=peer, num_asked=-(-case.num_asked * CHUNK_CANDIDATES // NUM_ROWS))
+    with Stopwatch() as watch:
         watch.watch("witness", find_spot(), "witness")
         watch.watch("checks", lasso, "check")
         watch.watch("sample", TASK, "candidate")
         watch.watch("solve", TASK, "solve")
+        total_s = _cpu_s(recipe, num_rows, engine)
+    start_of_line = f"{case.num_symbols:7}  1-{case.max_size} {num_rows / total_s:8.0f}"
+    return f"{start_of_line} {_costs(engine, watch.seconds, total_s, case.goal)} {tables_s:7.2f}"
+
+
+def _cpu_s(recipe: Recipe, num_rows: int, engine: InTurns) -> float:
+    """Write a data set; return the CPU seconds that it takes without those of asking Spot."""
+    with tempfile.TemporaryDirectory() as folder:
         start = time.process_time()
-        write_dataset(recipe, demand, Path(folder) / "data", engine)
-        total_s = time.process_time() - start - engine.pause_s
-    return _line(f"{num_symbols:7}  1-{max_size}", engine, watch.seconds, total_s, tables_s)
+        write_dataset(recipe, Demand(rows={SPLIT: num_rows}), Path(folder) / "data", engine)
+        return time.process_time() - start - engine.pause_s
 
 
-def _line(
-    start: str, engine: InTurns, seconds: Mapping[str, float], total_s: float, tables_s: float
-) -> str:
-    num, goal = len(engine.theirs_s), GOALS[start]
-    ours_s, theirs_s = total_s / engine.num_problems, sum(engine.theirs_s) / num
+def _costs(engine: InTurns, seconds: Mapping[str, float], total_s: float, goal: int) -> str:
+    num = engine.num_problems
+    ours_s, theirs_s = total_s / num, statistics.fmean(engine.theirs_s)
     files_s = total_s - engine.realise_s
-    # Chunks know nothing of the files: their cost is spread evenly.
-    own = files_s / engine.num_problems
-    median = statistics.median(spot_s / (chunk_s + own) for chunk_s, spot_s in engine.batches)
+    # A chunk's time is without the files: their cost is spread evenly.
+    median = statistics.median(spot / (own + files_s / num) for own, spot in engine.batches)
     stages = (
         seconds["sample"],
         seconds["witness"],
@@ -174,34 +191,31 @@ def _line(
         engine.realise_s - seconds["sample"] - seconds["solve"],
         files_s,
     )
-    costs = "".join(f"{1e6 * stage_s / engine.num_problems:9.0f}" for stage_s in stages)
     return (
-        f"{start} {1 / ours_s:8.0f} {1e6 * ours_s:8.0f} {1e6 * theirs_s:8.0f}"
-        f" {theirs_s / ours_s:6.1f} {median:7.1f} {goal:5}"
-        f" {engine.num_lost:5}/{num + engine.num_lost:<5}{costs} {tables_s:7.2f}"
+        f"{1e6 * ours_s:8.0f} {1e6 * theirs_s:8.0f} {theirs_s / ours_s:6.1f} {median:7.1f} {goal:5}"
+        f" {engine.num_lost:5}/{len(engine.theirs_s):<5}"
+        + "".join(f"{1e6 * stage_s / num:9.0f}" for stage_s in stages)
     )
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    candidates = f"of {BLOCK_CANDIDATES} candidates of ours (default 1)"
-    parser.add_argument("--blocks", type=int, default=1, help=candidates)
-    parser.add_argument("--asked", type=int, default=256, help="formulas for Spot (default 256)")
-    parser.add_argument("--limit-s", type=float, default=3.0, help="for Spot (default 3)")
+    parser.add_argument("--scale", type=float, default=1.0, help="of the number of rows (1.0)")
+    parser.add_argument("--limit-s", type=float, default=2.0, help="for Spot (default 2)")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     print(
         "symbols  size   rows/s  us ours  us Spot  times  median  goal  lost/asked"
-        + "".join(f"{stage:>10}" for stage in STAGES)
+        + "".join(f"{stage:>9}" for stage in STAGES)
         + "  tables"
     )
     with PatientPeer(options.limit_s) as peer:
-        for num_symbols, max_size in GOALS:
-            print(measure(peer, num_symbols, max_size, options), flush=True)
+        for case in CASES:
+            print(measure(peer, case, options.scale, options.seed), flush=True)
     print(
-        "us: CPU time of a distinct formula; times: Spot / ours, of the sums and the median batch;"
-        "\nstages: us of ours for a distinct formula; tables: seconds of the sampler, not counted"
+        "us: CPU time of a distinct formula; times: Spot / ours, of the means and the median chunk;"
+        "\nsample...files: us of ours; solve: without witness and checks; tables: seconds, once"
     )
 
 

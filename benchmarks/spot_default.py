@@ -1,12 +1,14 @@
 """What everybody asks Spot, as its Python module asks it: the other side of the comparisons.
 
 `formula.translate()` there is `spot::translator`, one for each formula, over one dictionary that
-lives as long as the process. The questions run in a process of their own, in which a formula may
-take a stated number of seconds: one that takes more, or ends the process, is lost.
+lives as long as the process. The questions run in a process of their own, in which each may take a
+stated number of seconds of CPU time: one that takes more is lost, and known to take at least that.
 """
 
 import ctypes
 import multiprocessing
+import resource
+import signal
 import time
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
@@ -20,16 +22,15 @@ _DICTIONARY_BYTES = 4096  # sizeof(spot::bdd_dict) is under 300
 _TRANSLATOR_BYTES = 4096  # sizeof(spot::translator) is under 300
 _SIMPLIFIER = 136  # in a spot::translator of Spot 2.16: the tl_simplifier that it owns
 _MEMORY_BYTES = 8 << 30
-_START_S = 60.0
 
 
 class Answer(NamedTuple):
     """What Spot said, and how long it took."""
 
-    value: bool
-    """The answer."""
+    value: bool | None
+    """The answer; None if it is lost."""
     cpu_s: float
-    """Seconds of process CPU time."""
+    """Seconds of process CPU time; of a lost answer, the limit."""
 
 
 class DefaultSpot:
@@ -131,7 +132,7 @@ class PatientPeer:
         """Start it.
 
         Args:
-            limit_s: Seconds of wall-clock time for one question.
+            limit_s: Seconds of process CPU time for one question.
         """
         self._limit_s = limit_s
         self._start()
@@ -142,28 +143,35 @@ class PatientPeer:
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def ask(self, question: str, items: Sequence[Any]) -> list[Answer | None]:
-        """Ask a method of DefaultSpot about each item; None for one that is lost."""
+    def ask(self, question: str, items: Sequence[Any]) -> list[Answer]:
+        """Ask a method of DefaultSpot about each item.
+
+        Raises:
+            RuntimeError: If the process ended, other than by the limit.
+        """
         return [self._ask_one(question, item) for item in items]
 
-    def _ask_one(self, question: str, item: Any) -> Answer | None:
+    def _ask_one(self, question: str, item: Any) -> Answer:
         self._pipe.send((question, item))
         try:
-            if self._pipe.poll(self._limit_s):
-                return Answer(*self._pipe.recv())
+            return Answer(*self._pipe.recv())
         except EOFError:
-            pass  # the process ended
+            self._process.join()
+            code = self._process.exitcode
+            if code != -signal.SIGPROF:
+                raise RuntimeError(f"Spot ended with {code} at {question} of {item!r}") from None
         self._stop()
         self._start()
-        return None
+        return Answer(None, self._limit_s)
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
-        self._process = context.Process(target=_answer, args=(other,), daemon=True)
+        arguments = (other, self._limit_s)
+        self._process = context.Process(target=_answer, args=arguments, daemon=True)
         self._process.start()
         other.close()
-        if not self._pipe.poll(_START_S) or self._pipe.recv() != "ready":
+        if self._pipe.recv() != "ready":
             raise RuntimeError("Spot did not start")
 
     def _stop(self) -> None:
@@ -172,13 +180,14 @@ class PatientPeer:
         self._pipe.close()
 
 
-def _answer(pipe: Connection) -> None:
-    """Answer questions for ever."""
-    import resource
-
+def _answer(pipe: Connection, limit_s: float) -> None:
+    """Answer questions for ever; the system ends this process where one takes too long."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     spot = DefaultSpot()
     pipe.send("ready")
     while True:
         question, item = pipe.recv()
-        pipe.send(tuple(getattr(spot, question)(item)))
+        signal.setitimer(signal.ITIMER_PROF, limit_s)
+        answer = getattr(spot, question)(item)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        pipe.send(tuple(answer))

@@ -1,5 +1,6 @@
 """Look-up by file name: `tasks/NAME.py` is the task NAME, and nothing else has to be edited."""
 
+import functools
 import importlib
 import importlib.util
 import pkgutil
@@ -33,6 +34,7 @@ def plugin(package: str, kind: str, name: str) -> ModuleType:
     return importlib.import_module(f"symshift.{package}.{name.replace('-', '_')}")
 
 
+@functools.cache
 def load_task(name: str) -> Task:
     """Return the task with this name.
 

@@ -76,8 +76,11 @@ class Task(Protocol):
     def space(self, options: Any, window: Window) -> int | None:
         """Return how many problems there are, or None where they cannot be counted."""
 
-    def cells(self, options: Any, window: Window) -> list[Cell]:
-        """Return the cells that problems can lie in, in order."""
+    def cells(self, options: Any, window: Window) -> Mapping[Cell, int | None]:
+        """Return the cells that problems can lie in, in order.
+
+        Each has the number of candidates that come to it, where that is known, or None.
+        """
 
     def place(self, options: Any, window: Window, seed: int, index: int) -> Cell | None:
         """Return the cell of a candidate where it is known before it is drawn, or None.

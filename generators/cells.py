@@ -36,14 +36,15 @@ class RandltlCells:
         counts = range(num_symbols.min, min(num_symbols.max, len(grammar.symbols)) + 1)
         self._path = path
         self._leaves = {k: RangedLeaves(shapes, Range(k, k), is_whole=True) for k in counts}
-        self.cells = [(k, n) for k in counts for n in sizes if self._leaves[k].weights[n]]
-        if not self.cells:
+        self._turn = [(k, n) for k in counts for n in sizes if self._leaves[k].weights[n]]
+        if not self._turn:
             raise no_formula(size, num_symbols)
+        self.cells: dict[Cell, int | None] = dict.fromkeys(self._turn)
 
     def place(self, seed: int, index: int) -> Cell:
         """Return the cell of the formula at an index: each cell comes once in every round."""
-        turn, slot = divmod(index, len(self.cells))
-        return self.cells[permutation(len(self.cells), (*self._path, "round", seed, turn))[slot]]
+        turn, slot = divmod(index, len(self._turn))
+        return self._turn[permutation(len(self._turn), (*self._path, "round", seed, turn))[slot]]
 
     def formula(self, seed: int, index: int) -> Formula | None:
         """Return the formula at an index, in canonical form, or None if few come to its cell."""
@@ -81,7 +82,7 @@ class UniformCells:
         self._counts = {cell: count for cell, count in found.items() if count}
         if not self._counts:
             raise no_formula(size, num_symbols)
-        self.cells = list(self._counts)
+        self.cells: dict[Cell, int | None] = dict(self._counts)
         self._interleaving = Interleaving(self._counts, dict.fromkeys(self._counts, 1))
         self.length: int | None = self._interleaving.length
 

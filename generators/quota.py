@@ -6,7 +6,7 @@ smaller counts is a prefix of one with larger ones.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,14 +53,16 @@ class Demand:
 class Quota:
     """Takes or refuses outcomes, and counts why."""
 
-    def __init__(self, demand: Demand, cells: Sequence[Cell] = ()) -> None:
+    def __init__(self, demand: Demand, cells: Mapping[Cell, int | None] | None = None) -> None:
         self._demand = demand
         self._splits = demand.splits
-        self._cells = tuple(cells)
+        self._cells = dict(cells or {})
+        """Each with the number of candidates that come to it, where that is known."""
         self._seen: set[bytes] = set()
         self._by_cell: Counter[tuple[str, Cell]] = Counter()
         self._kinds: Counter[tuple[str, Cell | None, bool]] = Counter()
         self._dry: Counter[Cell] = Counter()
+        self._judged: Counter[Cell] = Counter()
         self.taken: Counter[str] = Counter()
         """Rows taken, by split."""
         self.rejects: Counter[str] = Counter()
@@ -94,7 +96,7 @@ class Quota:
 
         Args:
             is_exhausted: Whether the stream of candidates came to its end; otherwise a cell counts
-                that gave no new row for DRY_CANDIDATES candidates.
+                that had all its candidates, or gave no new row for DRY_CANDIDATES.
         """
         return [
             cell
@@ -106,6 +108,8 @@ class Quota:
         """Take the outcome of the next index, or refuse it; return whether it was taken."""
         self.candidates += 1
         reason = self._refusal(outcome)
+        if outcome.cell is not None and self._cells.get(outcome.cell) is not None:
+            self._judged[outcome.cell] += 1
         if reason is None:
             assert isinstance(outcome, Example)
             self.note(outcome)
@@ -131,6 +135,7 @@ class Quota:
             "candidates": self.candidates,
             "last_taken": self.last_taken,
             "dry": [[*cell, count] for cell, count in sorted(self._dry.items()) if count],
+            "judged": [[*cell, count] for cell, count in sorted(self._judged.items())],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -139,6 +144,7 @@ class Quota:
         self.candidates = state["candidates"]
         self.last_taken = state["last_taken"]
         self._dry = Counter({(k, size): count for k, size, count in state["dry"]})
+        self._judged = Counter({(k, size): count for k, size, count in state["judged"]})
 
     def _scope(self, split: str) -> str:
         """Cells alone are filled over all splits together."""
@@ -151,7 +157,7 @@ class Quota:
         return self._demand.per_cell is not None and (self._is_filled(cell) or self._is_dry(cell))
 
     def _is_dry(self, cell: Cell) -> bool:
-        return self._dry[cell] >= DRY_CANDIDATES
+        return self._dry[cell] >= DRY_CANDIDATES or self._judged[cell] == self._cells.get(cell)
 
     def _is_filled(self, cell: Cell) -> bool:
         assert self._demand.per_cell is not None

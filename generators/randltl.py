@@ -59,7 +59,7 @@ class RandltlStream:
             UsageError: If there is no such formula.
         """
         sizes = grammar.possible_sizes(size, num_symbols)
-        self.cells = grammar.cells(size, num_symbols)
+        self.cells = dict.fromkeys(grammar.cells(size, num_symbols))
         self._num_symbols = num_symbols
         self._path = tuple(path)
         self._leaves = leaves_for(grammar, size.max, num_symbols)

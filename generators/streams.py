@@ -1,6 +1,6 @@
 """The streams of formulas that a task can ask for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Protocol
 
@@ -24,8 +24,8 @@ class FormulaStream(Protocol):
         """How many formulas there are, each one once; None if the stream does not end."""
 
     @property
-    def cells(self) -> list[Cell]:
-        """The cells (num_symbols, size) that formulas can lie in."""
+    def cells(self) -> Mapping[Cell, int | None]:
+        """The cells that formulas can lie in, with their number of formulas where it is known."""
 
     def place(self, seed: int, index: int) -> Cell | None:
         """Return the cell of the formula at an index, where cells are drawn evenly."""

@@ -119,7 +119,7 @@ class UniformStream:
         Raises:
             UsageError: If there is no such formula.
         """
-        self.cells = grammar.cells(size, num_symbols)
+        self.cells = dict.fromkeys(grammar.cells(size, num_symbols))
         self._path = path
         self._classes = FormulaClasses(grammar, size.max, num_symbols)
         counts = {n: self._classes.count(n) for n in grammar.possible_sizes(size, num_symbols)}

@@ -109,7 +109,7 @@ def write_dataset(
         schema = arrow_schema(column_types(task.extra_columns, renamed=False))
         blocks = Blocks(out, schema)
         blocks.open(config)
-        quota = Quota(demand, task.cells(recipe.options, recipe.window) if demand.per_cell else ())
+        quota = Quota(demand, task.cells(recipe.options, recipe.window) if demand.per_cell else {})
         blocks.restore(quota)
         end = task.num_candidates(recipe.options, recipe.window)
         with tqdm(

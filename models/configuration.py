@@ -21,25 +21,28 @@ KIND = "setting"
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
-    """Settings that every method has; the defaults suit a small model on a CPU."""
+    """Settings that every method has.
+
+    The defaults suit a small model on a CPU; methods.md lists what published runs used.
+    """
 
     vocabulary: int | None = option(
         None, "rows for the first K names, where rows have names (none: those of the data)"
     )
     width: int = option(64, "width of the model")
     num_heads: int = option(4, "attention heads")
-    ff_width: int = option(256, "inner width of the feed-forward layers")
+    ff_width: int = option(128, "inner width of the feed-forward layers")
     encoder_layers: int = option(2, "layers of the encoder")
     decoder_layers: int = option(2, "layers of the decoder")
     encoder_positions: str = option(
         "auto", "a scheme of positions; auto: tree where inputs are trees"
     )
     decoder_positions: str = option("rotary", "a scheme of positions")
-    dropout: float = option(0.1, "dropout")
-    steps: int = option(2000, "training steps")
-    batch_size: int = option(256, "rows in a batch")
-    pool_batches: int = option(16, "batches among which rows are sorted by length")
-    lr: float = option(1e-3, "peak learning rate")
+    dropout: float = option(0.0, "dropout (published runs: 0.1)")
+    steps: int = option(2400, "training steps")
+    batch_size: int = option(64, "rows in a batch")
+    pool_batches: int = option(4, "batches among which rows are sorted by length")
+    lr: float = option(2e-3, "peak learning rate")
     warmup_steps: int = option(100, "steps until the peak, from where a cosine falls to 0")
     weight_decay: float = option(0.1, "weight decay of AdamW, on matrices")
     clip_norm: float = option(1.0, "greatest norm of the gradient")

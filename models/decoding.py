@@ -76,7 +76,6 @@ class _Beams:
         self.tokens_BKT = torch.full((batch, beam, longest), END, device=device)
         self.best_B = torch.full((batch,), -torch.inf, device=device)
         self.best_BT = torch.full((batch, longest), END, device=device)
-        self.num_finished_B = torch.zeros_like(limits_B)
         self.done_B = torch.zeros_like(limits_B, dtype=torch.bool)
 
     def advance(self, log_probs_BKC: Tensor, place: int) -> Tensor:
@@ -106,20 +105,25 @@ class _Beams:
         ends = ends.clone()
         ends[:, self.beam :] = False
         ends &= ~self.done_B[:, None] & scores.isfinite()
-        self.num_finished_B += ends.sum(dim=1)
-        penalised = scores.masked_fill(~ends, -torch.inf) / length_penalty(place + 1)
+        penalty = length_penalty(torch.tensor(place + 1))
+        penalised = scores.masked_fill(~ends, -torch.inf) / penalty
         best = penalised.max(dim=1)
         parent_B = parents.gather(1, best.indices[:, None])[:, 0]
         tokens_BT = self.tokens_BKT[torch.arange(len(parent_B)), parent_B]
         self._keep_better(best.values, tokens_BT)
 
     def _close(self, place: int) -> None:
-        """Close rows that have K finished answers, or none at their limit: those keep the best."""
+        """Close rows at their limit, and those where no open answer can get better than the best.
+
+        An open answer only gets less likely; its penalty is greatest at the limit. A row that has
+        no finished answer at its limit keeps the best open one.
+        """
         at_limit_B = place + 1 >= self.limits
-        unfinished_B = at_limit_B & ~self.done_B & (self.num_finished_B == 0)
+        unfinished_B = at_limit_B & ~self.done_B & self.best_B.isinf()
         cut_B = torch.where(unfinished_B, self.scores_BK[:, 0], -torch.inf)
         self._keep_better(cut_B, self.tokens_BKT[:, 0])
-        self.done_B |= at_limit_B | (self.num_finished_B >= self.beam)
+        bound_B = self.scores_BK[:, 0] / length_penalty(self.limits)
+        self.done_B |= at_limit_B | (self.best_B >= bound_B)
 
     def _keep_better(self, scores_B: Tensor, tokens_BT: Tensor) -> None:
         better_B = scores_B > self.best_B
@@ -144,6 +148,6 @@ def _beam_search(
     return beams.best_BT
 
 
-def length_penalty(num_tokens: int) -> float:
-    """Return what a log-probability is divided by: ((5 + length) / 6)^1 (arXiv 1609.08144)."""
-    return float(((5 + num_tokens) / 6) ** LENGTH_PENALTY)
+def length_penalty(num_tokens: Tensor) -> Tensor:
+    """Return what log-probabilities are divided by: ((5 + length) / 6)^1 (arXiv 1609.08144)."""
+    return ((5 + num_tokens) / 6) ** LENGTH_PENALTY

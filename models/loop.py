@@ -64,7 +64,8 @@ class Loop:
         if self._validation and (step % config.validate_every == 0 or is_last):
             measured = self._validation.measure(self._trainer.validation_rows())
             self._log.write(step, validation=measured)
-            say(f"step {step}: validation {show_shares(measured)}")
+            solved, loss = measured["correct"], measured["loss"]
+            say(f"step {step}: validation {solved:.3f} solved, loss {loss:.3f}")
         if step % config.checkpoint_every == 0 and not is_last:
             self._save()
 

@@ -18,7 +18,9 @@ NUM_NODES = 4_000
 NUM_VARIABLES = 256
 """Variables of a fresh table."""
 CACHE_SIZE = 256
-"""Entries of each cache of a fresh table."""
+"""Entries of each cache of a fresh table; in one that grew, as many as nodes."""
+MIN_FREE_PERCENT = 50
+"""A table grows when a collection leaves fewer nodes free; else it would collect all the time."""
 
 _HOOK = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_int)
 
@@ -48,6 +50,8 @@ class NodeTable:
         self._done = function(library, "bdd_done", None)
         self._set_num_variables = function(library, "bdd_setvarnum", number, number)
         self._set_max_increase = function(library, "bdd_setmaxincrease", number, number)
+        self._set_cache_ratio = function(library, "bdd_setcacheratio", number, number)
+        self._set_min_free = function(library, "bdd_setminfreenodes", number, number)
         self._on_collection = function(library, "bdd_gbc_hook", Address, Address)
         self._on_resize = function(library, "bdd_resize_hook", Address, _HOOK)
         self._collect = function(library, "bdd_gbc", None)
@@ -86,6 +90,8 @@ class NodeTable:
         self._on_collection(None)
         self._on_resize(self._hook)
         self._set_max_increase(NUM_NODES)
+        self._set_cache_ratio(1)
+        self._set_min_free(MIN_FREE_PERCENT)
         self._set_num_variables(NUM_VARIABLES + self._num_extra)
 
     def _resized(self, old: int, new: int) -> None:

@@ -61,9 +61,9 @@ class Copy:
         """Return how many strings there are."""
         return sum(_counts(options, window).values())
 
-    def cells(self, options: Options, window: Window) -> list[Cell]:
+    def cells(self, options: Options, window: Window) -> Mapping[Cell, int | None]:
         """Return the pairs of a number of distinct symbols and a length that strings have."""
-        return list(_counts(options, window))
+        return dict.fromkeys(_counts(options, window))
 
     def place(self, options: Options, window: Window, seed: int, index: int) -> Cell | None:
         """Return the cell of a candidate where all cells are drawn evenly."""

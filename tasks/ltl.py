@@ -33,6 +33,7 @@ from symshift.solvers.boolean import equivalent
 from symshift.solvers.budget import BudgetExceeded
 from symshift.solvers.lasso import Status
 from symshift.solvers.spot import SolverLimit, find_spot
+from symshift.solvers.steps import conjunction
 
 _TOKENS = "0 1 ! X F G & | -> <-> xor U R W M ; { }"
 DEFAULT_OPERATORS = "0 1 ! X U &"
@@ -71,7 +72,7 @@ class LTL:
         """Return how many formulas there are up to renaming, where the sampler counts them."""
         return _stream(options, len(window)).length
 
-    def cells(self, options: Options, window: Window) -> list[Cell]:
+    def cells(self, options: Options, window: Window) -> Mapping[Cell, int | None]:
         """Return the cells that formulas can lie in."""
         return _stream(options, len(window)).cells
 
@@ -216,8 +217,7 @@ def _problem(formula: Formula, text: str, canonical: Formula) -> Problem:
 def _constant(name: str, symbols: Sequence[str]) -> Trace:
     if name not in LTL.shortcut_names:
         raise ValueError(f"shortcut={name!r} must be one of {LTL.shortcut_names}")
-    literals = [symbol if name == "all-true" else f"!{symbol}" for symbol in symbols]
-    return Trace((), (formulas.parse(" & ".join(literals) or "1"),))
+    return Trace((), (conjunction(dict.fromkeys(symbols, name == "all-true")),))
 
 
 def _same(answer: Trace, target: Trace) -> bool:

@@ -79,7 +79,7 @@ class Prop:
         """Return how many formulas there are up to renaming, where the sampler counts them."""
         return _stream(options, len(window)).length
 
-    def cells(self, options: Options, window: Window) -> list[Cell]:
+    def cells(self, options: Options, window: Window) -> Mapping[Cell, int | None]:
         """Return the cells that formulas can lie in."""
         return _stream(options, len(window)).cells
 

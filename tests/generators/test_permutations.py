@@ -1,3 +1,4 @@
+import math
 from collections import Counter
 from itertools import pairwise
 
@@ -27,24 +28,27 @@ def test_large_permutations_stay_in_range_and_are_injective(size, data):
     assert len(set(images)) == len(images)
 
 
-@pytest.mark.parametrize("size", [7, MAX_SHUFFLED, MAX_SHUFFLED + 1, 10_007, 2**64 + 13, 10**60])
-def test_images_are_uniform_and_neighbours_unrelated(size):
-    groups = 5
-    images = [[Permutation(size, (key,))[index] for index in (0, 1)] for key in range(3_000)]
-    firsts = Counter(first * groups // size for first, _ in images)
-    pairs = Counter((first * groups // size, second * groups // size) for first, second in images)
-    for counts in (firsts, pairs) if size > 100 else ():
-        cells = groups if counts is firsts else groups * groups
-        mean = 3_000 / cells
-        statistic = sum((counts[cell] - mean) ** 2 / mean for cell in counts)
+def is_uniform(groups, num_groups):
+    counts, mean = Counter(groups), len(groups) / num_groups
+    statistic = sum((counts[group] - mean) ** 2 / mean for group in range(num_groups))
+    return chi2.sf(statistic, num_groups - 1) > 1e-5
 
-        assert len(counts) == cells
-        assert chi2.sf(statistic, cells - 1) > 1e-5
-    small = Counter(first for first, _ in images)
-    if size < 100:
-        mean = 3_000 / size
-        statistic = sum((small[at] - mean) ** 2 / mean for at in range(size))
-        assert chi2.sf(statistic, size - 1) > 1e-5
+
+@pytest.mark.parametrize("size", [7, MAX_SHUFFLED, MAX_SHUFFLED + 1, 10_007, 2**64 + 13, 10**60])
+def test_images_are_uniform_and_those_of_neighbours_unrelated(size):
+    # Beside 0: the next index, and the one below it in the network's grid.
+    below = math.isqrt(size - 1) + 1
+    images = [
+        [permutation[index] for index in (0, 1, below)]
+        for permutation in (Permutation(size, (key,)) for key in range(2_000))
+    ]
+
+    assert is_uniform([image * 7 // size for image, *_ in images], 7)
+    if size > 7:
+        for at in (1, 2):
+            apart = [(image[at] - image[0]) % size for image in images]
+            assert is_uniform([distance * 7 // size for distance in apart], 7)
+            assert is_uniform([distance % 8 for distance in apart if distance > 8], 8)
 
 
 def test_the_sequence_of_one_key_looks_random():

@@ -72,7 +72,8 @@ def test_the_share_of_hard_rows_holds_at_every_moment(kinds, share):
 def test_an_interrupted_quota_is_restored_from_its_rows_and_state():
     demand = Demand(rows={}, per_cell=3)
     cells = [(1, 3), (2, 4)]
-    whole, cut = Quota(demand, cells), Quota(demand, cells)
+    capacities = {(1, 3): None, (2, 4): 100}
+    whole, cut = Quota(demand, capacities), Quota(demand, capacities)
     outcomes = [row(n, cell=cells[n % 3 == 0]) for n in range(4)] + [
         Skipped("no", None, (2, 4))
     ] * 5
@@ -86,13 +87,24 @@ def test_an_interrupted_quota_is_restored_from_its_rows_and_state():
 
 def test_a_cell_without_new_rows_is_closed(monkeypatch):
     monkeypatch.setattr(quotas, "DRY_CANDIDATES", 10)
-    quota = Quota(Demand(rows={}, per_cell=3), [(1, 3)])
+    quota = Quota(Demand(rows={}, per_cell=3), {(1, 3): None})
     for _ in range(11):
         quota.judge(row(1))
 
     assert quota.is_satisfied
     assert quota.whole_cells(is_exhausted=False) == [(1, 3)]
     assert (1, 3) in quota.full
+
+
+def test_a_cell_that_had_all_its_candidates_is_closed():
+    quota = Quota(Demand(rows={}, per_cell=9), {(1, 3): 4, (2, 4): 9})
+    for number in range(4):
+        assert (1, 3) not in quota.full
+        quota.judge(row(number, cell=(1, 3)))
+
+    assert quota.whole_cells(is_exhausted=False) == [(1, 3)]
+    assert quota.full >= {(1, 3)}
+    assert not quota.is_satisfied
 
 
 def test_cells_alone_are_filled_over_the_three_splits(tmp_path, Serial):

@@ -17,6 +17,7 @@ from symshift.generators.cells import RandltlCells
 from symshift.generators.grammar import Grammar
 from symshift.generators.identities import flatten, reduce
 from symshift.generators.randltl import RandltlStream
+from symshift.generators.shapes import Shapes, _Place
 from symshift.generators.shortening import Shortening
 from symshift.generators.sizes import size_weights
 
@@ -256,14 +257,34 @@ def test_how_likely_trees_shorten_is_exact(operators):
                 expected[len(formula), sum(t[0] == "s" for t in formula)] += probability
 
         assert plain.constants[tree] == pytest.approx((constants[0], constants[1]))
+        tilted = Counter()
         for (size, num_leaves), probability in expected.items():
             found = by_leaves.formulas[tree, :, size, num_leaves].sum()
             assert found == pytest.approx(probability)
-            tilted = by_leaves.tilted(3.0)[tree, :, size].sum()
-            assert tilted >= found * 3**num_leaves * (1 - 1e-9)
+            tilted[size] += probability * 3**num_leaves
+        for size, weight in tilted.items():
+            assert by_leaves.tilted(3.0)[tree, :, size].sum() == pytest.approx(weight)
         total = by_leaves.formulas[tree].sum()
         assert plain.formulas[tree].sum() == pytest.approx(total)
         assert total + sum(constants.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("operators", SETS)
+@pytest.mark.parametrize("tilt", [1.0, 4.0])
+def test_the_ways_to_go_on_add_up_to_what_was_to_be_drawn(operators, tilt):
+    shapes = Shapes(Shortening(Grammar.of(operators, 3), 12, by_leaves=True), tilt)
+    fractions = Draws("ways").fractions()
+    possible = [size for size in range(1, 13) if any(row[size] for row in shapes._totals)]
+    for size in possible * 30:
+        shapes.draw(size, fractions)
+    visited = [step.place for step in shapes._steps.values() if step.cumulative]
+    for tree, size, kinds, bare in visited:
+        place = _Place(tree, size, kinds, bare)
+        ways = shapes._bare_ways(place) if bare else shapes._ways(place)
+        expected = (tree, size + 1, kinds << 3) if bare else (tree, size, kinds)
+
+        assert sum(way[0] for way in ways) == pytest.approx(shapes._weight(*expected))
+    assert len(visited) > 20
 
 
 @pytest.mark.parametrize("operators", SETS)

@@ -1,6 +1,7 @@
 import math
 from collections import Counter
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -77,6 +78,21 @@ def test_counts_are_trees_times_patterns(size, k):
     )
 
     assert FormulaClasses(DEFAULT, size, Range(k, k)).count(size) == expected
+
+
+def test_the_documented_counts_are_right():
+    text = (Path(__file__).parents[2] / "docs" / "uniform-sampling.md").read_text()
+    checked, counts = 0, []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if cells[:1] == ["size"]:
+            counts = [FormulaClasses(DEFAULT, 50, Range(int(k), int(k))) for k in cells[1:]]
+        elif counts and cells and cells[0].isdecimal():
+            for classes, stated in zip(counts, cells[1:], strict=True):
+                count = classes.count(int(cells[0]))
+                assert stated in (str(count), f"{count:.2e}".replace("+", "")), line
+                checked += 1
+    assert checked == 20 * 7
 
 
 @pytest.mark.parametrize(("operators", "max_size"), LISTED)

@@ -16,6 +16,7 @@ from symshift.models.building import build_model
 from symshift.models.configuration import RunConfig, split_settings
 from symshift.models.encoding import EncodedRows, encode_rows
 from symshift.models.model import ReferenceModel
+from symshift.models.trainer import Trainer
 from symshift.tasks.copy import TASK as COPY
 
 TINY = {
@@ -158,6 +159,30 @@ def tiny_model(tiny_config: ConfigFactory) -> ReferenceModel:
             parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.3)
         model.loss.scale.fill_(7.0)
     return model.eval()
+
+
+@pytest.fixture(scope="session")
+def half_trained() -> ReferenceModel:
+    """Return a model that has half learned to copy, so that its answers depend on all it reads."""
+    own = {"vocabulary": "3", "encoder_positions": "sinusoidal", "lr": "1e-2", "dropout": "0"}
+    options, train = split_settings("learned", {**TINY, **own, "steps": "80", "batch_size": "32"})
+    config = RunConfig(
+        method="learned",
+        options=options,
+        train=train,
+        seed=0,
+        task="copy",
+        task_version=1,
+        fixed_tokens=(),
+        window=Window.first(3),
+        dataset={},
+    )
+    rows = encode_rows(COPY, config.codec, copy_rows(300, 3, "train"), with_paths=False)
+    trainer = Trainer(config, rows, torch.device("cpu"))
+    with torch.random.fork_rng():
+        for _ in range(config.train.steps):
+            trainer.step()
+    return trainer.model.eval()
 
 
 @pytest.fixture

@@ -44,6 +44,15 @@ def test_broken_checkpoint_is_passed_over(tmp_path: Path, name: str) -> None:
     assert latest.step == 1
 
 
+def test_checkpoint_with_a_changed_value_is_passed_over(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.save(checkpoint(1), keep=0)
+    path = tmp_path / "checkpoints" / "step-00000001" / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+
+    assert folder.latest() is None
+
+
 def test_unfinished_checkpoint_is_not_seen(tmp_path: Path) -> None:
     hidden = tmp_path / "checkpoints" / ".step-00000003.tmp"
     hidden.mkdir(parents=True)

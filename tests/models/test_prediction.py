@@ -75,7 +75,27 @@ def test_same_command_gives_the_same_bytes(
         predict(interchangeable_run, copy_data, tmp_path / name, device="cpu", table_seed=1)
         texts.append([(tmp_path / f"{name}{end}").read_bytes() for end in ("", ".meta.json")])
 
+    predict(interchangeable_run, copy_data, tmp_path / "other", device="cpu", table_seed=2)
+
     assert texts[0] == texts[1]
+    assert (tmp_path / "other").read_bytes() != texts[0][0]
+
+
+def test_each_row_gets_its_own_answer(
+    make_data, make_rows, interchangeable_run: Path, tmp_path: Path
+) -> None:
+    rows = make_rows(40, 3, "test")
+    answers = []
+    for name, part in (("all", rows), ("reversed", rows[::-1]), ("one", rows[7:8])):
+        data = make_data(tmp_path / name, Window.first(3), part)
+        predict(interchangeable_run, data, tmp_path / f"{name}.jsonl", device="cpu")
+        answers.append(
+            {line["id"]: line["prediction"] for line in lines_of(tmp_path / f"{name}.jsonl")}
+        )
+
+    assert answers[0] == answers[1]
+    assert answers[2].items() <= answers[0].items()
+    assert len(set(answers[0].values())) > 5
 
 
 @pytest.mark.parametrize("beam", [1, 3])

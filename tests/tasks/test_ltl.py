@@ -104,7 +104,7 @@ def test_malformed_tokens_are_shown_as_they_are(tokens):
 
 def test_tree_paths_are_those_of_the_published_example():
     # a U b & X c in Polish order; nearest choice first: "", 0, 00, 10, 1, 01.
-    tokens = "& U a b X c".split()
+    tokens = ["&", "U", "a", "b", "X", "c"]
 
     assert TASK.tree_paths(tokens) == [(), (0,), (0, 0), (1, 0), (1,), (0, 1)]
 
