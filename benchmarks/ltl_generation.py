@@ -16,7 +16,7 @@ import contextlib
 import statistics
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -120,7 +120,7 @@ class Stopwatch:
     """Adds up the process CPU time that functions take while it runs. A context manager."""
 
     def __init__(self) -> None:
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         """By stage."""
         self._undo = contextlib.ExitStack()
 

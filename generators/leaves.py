@@ -23,7 +23,8 @@ from symshift.generators.shapes import LEAF, Shapes
 from symshift.generators.shortening import Shortening, add_up
 from symshift.generators.strings import count_patterns, unrank_pattern
 
-# Tilts are powers of 2; the largest power that comes up, a tilt for each leaf, stays a float.
+# Tilts are these times powers of 2, such that a tilt for each leaf still fits into a float.
+_STEPS = (1.0, 1.5)
 _MAX_EXPONENT = 600
 _MOST_DOWN = 5
 _MOST_UP = 14
@@ -150,7 +151,8 @@ class TiltedShapes:
     def __init__(self, grammar: Grammar, max_size: int) -> None:
         self.shortening = Shortening(grammar, max_size, by_leaves=True)
         top = _MAX_EXPONENT // self.shortening.formulas.shape[-1]
-        self.tilts = [2.0**power for power in range(-min(_MOST_DOWN, top), min(_MOST_UP, top) + 1)]
+        powers = range(-min(_MOST_DOWN, top), min(_MOST_UP, top))
+        self.tilts = [step * 2.0**power for power in powers for step in _STEPS]
         """The tilts to choose from."""
         self._made: dict[float, Shapes] = {}
 

@@ -86,6 +86,11 @@ class Quota:
         return bool(self._cells) and all(map(self._is_closed, self._cells))
 
     @property
+    def has_cells(self) -> bool:
+        """Whether cells are filled one by one; each then closes by itself in the end."""
+        return bool(self._cells)
+
+    @property
     def missing(self) -> dict[str, int]:
         """The rows still wanted, by split."""
         left = {split: count - self.taken[split] for split, count in self._splits.items()}

@@ -6,20 +6,16 @@ operator splits what is left at a uniform place. The size of the tree is uniform
 identities (generators.identities) then shorten the formula. Among those of one size with a number
 of symbols that is asked for, the law is that of the trees; sizes follow generators.sizes.
 
-No tree is drawn to be thrown away. A formula of m nodes is drawn as the identities without the
-equality rules leave it (generators.shapes, generators.leaves); then the equality rules (`f & f`)
-shorten some to n < m nodes. Let w(m) be how often trees come to m nodes without those rules, and
-g(n) how much a formula of n nodes is wanted relative to how often trees come to it. Sizes m are
-drawn in proportion to w(m) G(m), G(m) the largest g(n) with n <= m, and a formula is accepted with
-probability g(n) / G(m): it then comes up g(n) times as often as from trees, whatever m it had. g
-needs the sizes that the equality rules lead to, which cannot be counted: they are estimated once,
-from a fixed sample. So the law at each size is exact, and sizes have their shares within a few
-per cent.
+No tree is drawn to be thrown away. A formula is drawn as the identities without the equality rules
+leave it (generators.shapes, generators.leaves); then the equality rules (`f & f`) shorten some, and
+generators.sizes says which to take. That needs the sizes that the equality rules lead to, which
+cannot be counted: they are estimated once, from a fixed sample. So the law at each size is exact,
+and sizes have their shares within a few per cent.
 """
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from itertools import accumulate, islice
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import islice
 
 from symshift.data.formula import Formula, canonical, symbols_of
 from symshift.data.options import Range
@@ -27,12 +23,10 @@ from symshift.data.seeds import Draws, Part
 from symshift.generators.grammar import Grammar, no_formula
 from symshift.generators.identities import flatten, reduce
 from symshift.generators.leaves import leaves_for
-from symshift.generators.shortening import add_up
-from symshift.generators.sizes import size_weights
+from symshift.generators.sizes import SizeLaw, affordable_loss, smoothed
 
 MAX_ATTEMPTS = 20_000
-MAX_COST = 8.0
-SAMPLE = 200
+SAMPLE = 120
 
 
 class RandltlStream:
@@ -46,7 +40,7 @@ class RandltlStream:
         """Make the tables.
 
         Where some numbers of symbols are rare, formulas that lost many nodes to equality rules are
-        left out, as far as that is needed to draw one in about MAX_COST attempts.
+        left out, as far as that is needed to draw one in a few attempts.
 
         Args:
             grammar: What formulas are made of.
@@ -58,20 +52,14 @@ class RandltlStream:
         Raises:
             UsageError: If there is no such formula.
         """
-        sizes = grammar.possible_sizes(size, num_symbols)
+        self._possible = grammar.possible_sizes(size, num_symbols)
         self.cells = dict.fromkeys(grammar.cells(size, num_symbols))
         self._num_symbols = num_symbols
         self._path = tuple(path)
         self._leaves = leaves_for(grammar, size.max, num_symbols)
-        weights = self._leaves.weights
-        self._sizes = [n for n in range(sizes[0], size.max + 1) if weights[n]]
-        self._max_loss = _affordable_loss(_demand(sizes, weights), self._sizes)
-        self._demand = _demand(sizes, weights if len(sizes) == 1 else self._frequencies())
-        if not self._demand:
+        if not any(self._leaves.weights[n] for n in self._possible):
             raise no_formula(size, num_symbols)
-        self._peaks = _peaks(self._demand, self._sizes, self._max_loss)
-        sums = list(accumulate(weights[n] * self._peaks[n] for n in self._sizes))
-        self._cumulative = [part / sums[-1] for part in sums]
+        self._max_loss = affordable_loss(self._possible, self._leaves.weights)
 
     def place(self, seed: int, index: int) -> None:
         """Return None: the cell of a formula is known when it is drawn."""
@@ -85,13 +73,13 @@ class RandltlStream:
         draws = Draws(*self._path, seed, index)
         fractions = draws.fractions()
         size = 0
-        for _ in range(MAX_ATTEMPTS):
-            size = size or self._sizes[bisect_right(self._cumulative, next(fractions))]
+        for _ in range(MAX_ATTEMPTS if self._law else 0):
+            size = size or self._law.size(next(fractions))
             tokens = self._leaves.draw(size, draws, fractions)
             if tokens is None:
                 continue
             formula = self._shortened(tokens)
-            acceptance = self._demand.get(len(formula), 0.0) / self._peaks[size]
+            acceptance = self._law.acceptance(size, len(formula))
             if acceptance >= 1 or next(fractions) < acceptance:
                 return formula
             size = 0
@@ -106,36 +94,22 @@ class RandltlStream:
         fits = len(symbols_of(formula)) in self._num_symbols
         return formula if fits and len(tokens) - len(formula) <= self._max_loss else Formula(())
 
+    @cached_property
+    def _law(self) -> SizeLaw:
+        weights = self._leaves.weights
+        frequencies = weights if len(self._possible) == 1 else self._frequencies()
+        return SizeLaw(self._possible, weights, frequencies, self._max_loss)
+
     def _frequencies(self) -> list[float]:
-        """Estimate how often trees come to each size with all identities, in the weights' unit."""
+        """Estimate how often trees come to each size with all identities, as weights are meant."""
         draws = Draws("sizes after the equality rules")
         fractions = draws.fractions()
-        found = [0.0] * len(self._leaves.weights)
-        for size in self._sizes:
-            attempts = (self._leaves.draw(size, draws, fractions) for _ in range(MAX_ATTEMPTS))
-            drawn = list(islice(filter(None, attempts), SAMPLE))
+        weights = self._leaves.weights
+        found = [0.0] * len(weights)
+        for size in range(self._possible[0], len(weights)):
+            attempts = range(MAX_ATTEMPTS if weights[size] else 0)
+            tried = (self._leaves.draw(size, draws, fractions) for _ in attempts)
+            drawn = list(islice(filter(None, tried), SAMPLE))
             for tokens in drawn:
-                found[len(self._shortened(tokens))] += self._leaves.weights[size] / len(drawn)
-        return found
-
-
-def _demand(sizes: Sequence[int], frequencies: Sequence[float]) -> dict[int, float]:
-    """Return how much each size is wanted relative to how often it comes up, if it does."""
-    law = size_weights(n for n in sizes if frequencies[n])
-    return {n: weight / frequencies[n] for n, weight in law.items()}
-
-
-def _peaks(demand: Mapping[int, float], sizes: Sequence[int], max_loss: int) -> dict[int, float]:
-    """Return the largest demand for a size that each size can come to."""
-    return {m: max(demand.get(n, 0.0) for n in range(m - max_loss, m + 1)) for m in sizes}
-
-
-def _affordable_loss(demand: Mapping[int, float], sizes: Sequence[int]) -> int:
-    """Return how many nodes the equality rules may take for few enough attempts."""
-    law = size_weights(demand)
-    for max_loss in range(max(sizes, default=0), 0, -1):
-        peaks = _peaks(demand, sizes, max_loss)
-        attempts = add_up(law[n] * peaks[n] / demand[n] for n in demand)
-        if attempts <= MAX_COST * sum(law.values()):
-            return max_loss
-    return 0
+                found[len(self._shortened(tokens))] += weights[size] / len(drawn)
+        return smoothed(found, weights)

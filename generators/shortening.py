@@ -12,13 +12,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from symshift.generators.effects import (
-    NEGATION,
-    NUM_KINDS,
-    PLAIN,
-    BinaryEffects,
-    UnaryEffect,
-)
+from symshift.generators.effects import NEGATION, NUM_KINDS, PLAIN, BinaryEffects, UnaryEffect
 from symshift.generators.grammar import Grammar
 
 Table = NDArray[np.float64]
@@ -42,7 +36,7 @@ class Shortening:
         Args:
             grammar: What trees are made of.
             max_size: Nodes of the largest tree.
-            by_leaves: Whether to tell formulas apart by their number of leaves, too.
+            by_leaves: Whether to tell formulas apart by how many leaves are symbols, too.
         """
         self.grammar = grammar
         self.max_size = max_size
@@ -50,11 +44,11 @@ class Shortening:
         self.binary = BinaryEffects.of(grammar.binary)
         self.constants: list[tuple[float, float]] = [(0.0, 0.0)] * (max_size + 1)
         """[t]: the probabilities that a tree of t nodes becomes 0, and 1."""
-        num_leaves = (max_size + 1) // 2 if by_leaves else 0
-        self.formulas: Table = np.zeros((max_size + 1, NUM_KINDS, max_size + 2, num_leaves + 1))
-        """[t, kind, m, j]: the probability of a formula of a kind with m nodes and j leaves
-        (without `by_leaves`, j is 0)."""
-        self._totals: Table = np.zeros((max_size + 1, max_size + 2, num_leaves + 1))
+        max_leaves = (max_size + 1) // 2 if by_leaves else 0
+        self.formulas: Table = np.zeros((max_size + 1, NUM_KINDS, max_size + 2, max_leaves + 1))
+        """[t, kind, m, j]: the probability of a formula of a kind with m nodes of which j are
+        symbols (without `by_leaves`, j is 0)."""
+        self._totals: Table = np.zeros((max_size + 1, max_size + 2, max_leaves + 1))
         for size in grammar.tree_sizes(max_size):
             self._fill(size)
             for kind in range(NUM_KINDS):
@@ -70,30 +64,37 @@ class Shortening:
 
     def _fill(self, size: int) -> None:
         if size == 1:
-            leaves = self.grammar
-            each = 1 / (len(leaves.symbols) + len(leaves.constants))
-            self.constants[1] = (each * ("0" in leaves.constants), each * ("1" in leaves.constants))
-            self.formulas[1, PLAIN, 1, min(1, self._totals.shape[2] - 1)] = each * len(
-                leaves.symbols
-            )
+            self._fill_leaf()
             return
         self.constants[size] = self._constants(size)
         each = 1 / self.grammar.num_inner(size)
         for effect in self.unary:
             self._apply(effect, each, size, size - 1)
-        if not (splits := self.grammar.splits(size)):
-            return
-        each /= len(splits)
-        for left in splits:
-            zero, one = self.constants[size - 1 - left]
-            kept = self.binary.kept[0] * zero + self.binary.kept[1] * one
-            negated = self.binary.negated[0] * zero + self.binary.negated[1] * one
-            standing = sum(c == 0 for _, c, _ in self.binary.standing) * zero
-            standing += sum(c == 1 for _, c, _ in self.binary.standing) * one
-            self.formulas[size] += (each * kept) * self.formulas[left]
-            self._apply(NEGATION, each * negated, size, left)
-            self.formulas[size, PLAIN, 2:] += (each * standing) * self._totals[left, :-2]
-        self.formulas[size, PLAIN] += (each * len(self.grammar.binary)) * self._joined(size)
+        if splits := self.grammar.splits(size):
+            self._fill_binary(size, each / len(splits))
+
+    def _fill_leaf(self) -> None:
+        symbols, constants = self.grammar.symbols, self.grammar.constants
+        each = 1 / (len(symbols) + len(constants))
+        self.constants[1] = (each * ("0" in constants), each * ("1" in constants))
+        num_symbols = min(1, self.formulas.shape[-1] - 1)
+        self.formulas[1, PLAIN, 1, num_symbols] = each * len(symbols)
+
+    def _fill_binary(self, size: int, each: float) -> None:
+        """Add what becomes of binary operators, each with this weight for a split of the tree."""
+        ways = self.binary
+        standing = [sum(c == d for _, d, _ in ways.standing) for c in (0, 1)]
+        into = self.formulas[size]
+        into[PLAIN] += (each * len(self.grammar.binary)) * self._joined(size)
+        for operand in self.grammar.splits(size):
+            zero, one = self.constants[size - 1 - operand]
+            if zero or one:
+                kept = each * (ways.kept[0] * zero + ways.kept[1] * one)
+                negated = each * (ways.negated[0] * zero + ways.negated[1] * one)
+                stood = each * (standing[0] * zero + standing[1] * one)
+                into += kept * self.formulas[operand]
+                self._apply(NEGATION, negated, size, operand)
+                into[PLAIN, 2:] += stood * self._totals[operand, :-2]
 
     def _apply(self, effect: UnaryEffect, weight: float, size: int, child: int) -> None:
         """Add what becomes of a child's formulas under a unary operator."""
@@ -113,10 +114,9 @@ class Shortening:
             right = size - 1 - left
             if left > right:
                 break
-            one, other = (
-                self._totals[left],
-                (1.0 + (left < right)) * self._totals[right, : right + 1],
-            )
+            one, other = self._totals[left], self._totals[right, : right + 1]
+            if left < right:
+                other = 2.0 * other
             num_leaves = min(joined.shape[1], (right + 1) // 2 + 1)
             for m, j in zip(*np.nonzero(one), strict=True):
                 width = min(num_leaves, joined.shape[1] - j)

@@ -229,7 +229,7 @@ def _stopped(quota: Quota, end: int | None) -> str | None:
         return None
     if end is not None:
         return "exhausted" if quota.candidates >= end else None
-    if quota.candidates - quota.last_taken >= STALL_CANDIDATES:
+    if not quota.has_cells and quota.candidates - quota.last_taken >= STALL_CANDIDATES:
         return "stopped"
     return None
 

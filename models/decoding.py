@@ -108,9 +108,9 @@ class _Beams:
         penalty = length_penalty(torch.tensor(place + 1))
         penalised = scores.masked_fill(~ends, -torch.inf) / penalty
         best = penalised.max(dim=1)
-        parent_B = parents.gather(1, best.indices[:, None])[:, 0]
-        tokens_BT = self.tokens_BKT[torch.arange(len(parent_B)), parent_B]
-        self._keep_better(best.values, tokens_BT)
+        parents_B1T = parents.gather(1, best.indices[:, None])[..., None]
+        parents_B1T = parents_B1T.expand(-1, -1, self.tokens_BKT.shape[2])
+        self._keep_better(best.values, self.tokens_BKT.gather(1, parents_B1T)[:, 0])
 
     def _close(self, place: int) -> None:
         """Close rows at their limit, and those where no open answer can get better than the best.

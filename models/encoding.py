@@ -74,37 +74,51 @@ class Codec:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
 class Ragged:
-    """Rows of whole numbers, of different lengths, in one array."""
+    """Rows of whole numbers, of different lengths, one behind the other in one array."""
 
-    def __init__(self, rows: Iterable[Sequence[int]]) -> None:
-        listed = list(rows)
-        self.lengths: Ints = np.fromiter(map(len, listed), np.int64, len(listed))
-        """The length of each row, kept on the CPU."""
-        total = int(self.lengths.sum())
-        values = np.fromiter(chain.from_iterable(listed), np.int64, total)
-        self._values = torch.from_numpy(np.append(values, 0))
-        self._starts = torch.from_numpy(self.lengths.cumsum() - self.lengths)
-        self._sizes = torch.from_numpy(self.lengths)
+    lengths: Ints
+    """The length of each row, always on the CPU."""
+    values: Tensor
+    """The numbers, and a 0 behind them."""
+    starts: Tensor
+    """Where each row starts."""
+    sizes: Tensor
+    """The lengths again, where the values are."""
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]]) -> "Ragged":
+        """Store rows; numbers below 2^31 take 4 bytes each, others 8."""
+        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+        values = np.zeros(int(lengths.sum()) + 1, np.int64)
+        values[:-1] = np.fromiter(chain.from_iterable(rows), np.int64, len(values) - 1)
+        if values.max() < 1 << 31:
+            values = values.astype(np.int32)
+        return cls(
+            lengths=lengths,
+            values=torch.from_numpy(values),
+            starts=torch.from_numpy(lengths.cumsum() - lengths),
+            sizes=torch.from_numpy(lengths),
+        )
 
     def __len__(self) -> int:
         return len(self.lengths)
 
     def to(self, device: torch.device) -> "Ragged":
-        """Move the values to a device, in place, and return the array."""
-        self._values = self._values.to(device)
-        self._starts, self._sizes = self._starts.to(device), self._sizes.to(device)
-        return self
+        """Return the same rows on a device."""
+        moved = {name: getattr(self, name).to(device) for name in ("values", "starts", "sizes")}
+        return replace(self, **moved)
 
     def padded(self, rows_B: Ints) -> Tensor:
-        """Return some rows as one tensor_BT, with zeros behind the shorter ones."""
-        device = self._values.device
+        """Return some rows as one tensor_BT of int64, with zeros behind the shorter ones."""
+        device = self.values.device
         chosen_B = torch.from_numpy(rows_B).to(device)
         places_T = torch.arange(int(self.lengths[rows_B].max()), device=device)
-        at_BT = self._starts[chosen_B, None] + places_T
-        inside_BT = places_T < self._sizes[chosen_B, None]
-        values_BT = self._values[at_BT.clamp(max=len(self._values) - 1)]
-        return values_BT.masked_fill(~inside_BT, 0)
+        at_BT = self.starts[chosen_B, None] + places_T
+        inside_BT = places_T < self.sizes[chosen_B, None]
+        values_BT = self.values[at_BT.clamp(max=len(self.values) - 1)]
+        return values_BT.long().masked_fill(~inside_BT, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,11 +136,12 @@ class EncodedRows:
         return len(self.source)
 
     def to(self, device: torch.device) -> "EncodedRows":
-        """Move everything to a device, in place, and return the rows."""
-        for part in (self.source, self.target, self.paths):
-            if part is not None:
-                part.to(device)
-        return self
+        """Return the same rows on a device."""
+        return EncodedRows(
+            source=self.source.to(device),
+            target=self.target.to(device),
+            paths=None if self.paths is None else self.paths.to(device),
+        )
 
 
 def encode_problems(
@@ -150,9 +165,9 @@ def encode_problems(
         if with_paths:
             paths.append(packed_paths(task, tokens))
     return EncodedRows(
-        source=Ragged(sources),
-        target=Ragged([[START]] * len(sources)),
-        paths=Ragged(paths) if with_paths else None,
+        source=Ragged.of(sources),
+        target=Ragged.of([[START]] * len(sources)),
+        paths=Ragged.of(paths) if with_paths else None,
     )
 
 
@@ -165,7 +180,7 @@ def encode_rows(
         inputs.append(row["input"])
         targets.append([START, *codec.encode(task.encode_target(row["target"])), END])
     problems = encode_problems(task, codec, inputs, with_paths=with_paths)
-    return replace(problems, target=Ragged(targets))
+    return replace(problems, target=Ragged.of(targets))
 
 
 def packed_paths(task: Task, tokens: Sequence[str]) -> list[int]:

@@ -62,7 +62,8 @@ class Loop:
         if step % config.log_every == 0 or is_last:
             self._summarise(bar)
         if self._validation and (step % config.validate_every == 0 or is_last):
-            measured = self._validation.measure(self._trainer.validation_rows())
+            measured = self._validation.measure(self._trainer.validation_table())
+            self._require_finite(measured)
             self._log.write(step, validation=measured)
             solved, loss = measured["correct"], measured["loss"]
             say(f"step {step}: validation {solved:.3f} solved, loss {loss:.3f}")

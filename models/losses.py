@@ -69,7 +69,7 @@ def next_scale(cosines_NC: Tensor, labels_N: Tensor, scale: Tensor) -> Tensor:
     # The cosine falls with the angle, so the ignored come last, and no angle is computed.
     negative_N = torch.where(kept_N, -cosines_NC.gather(1, target_N1)[:, 0], torch.inf)
     median_cosine = -negative_N.sort().values.gather(0, ((num_kept - 1) // 2)[None])[0]
-    return (log_mean / median_cosine.clamp(min=math.sqrt(0.5))).clamp(MIN_SCALE, MAX_SCALE)
+    return (log_mean / median_cosine.clamp(math.sqrt(0.5), 1.0)).clamp(MIN_SCALE, MAX_SCALE)
 
 
 LOSS_MODULES: dict[str, type[CrossEntropy] | type[AdaCos]] = {

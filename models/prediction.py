@@ -18,7 +18,7 @@ from symshift.models.answering import Answerer
 from symshift.models.building import build_model, needs_paths, parameter_counts
 from symshift.models.checkpoints import CONFIG, RunFolder
 from symshift.models.configuration import RunConfig, versions
-from symshift.models.encoding import Codec, encode_problems
+from symshift.models.encoding import Codec, EncodedRows, encode_problems
 from symshift.models.model import ReferenceModel
 from symshift.models.streams import cpu_threads, pick_device, pick_dtype, stream
 
@@ -58,7 +58,7 @@ def predict(
         device: One of streams.DEVICES.
         precision: As in TrainConfig.
         threads: As in TrainConfig; that of the run if not given.
-        name: What the system is called; the run's folder and method if not given.
+        name: What the system is called; the method and seed if not given.
         command: The command line, to be stored.
 
     Returns:
@@ -79,33 +79,40 @@ def predict(
     columns = dataset.columns(split, ["id", "input"])
     encoded = encode_problems(
         answerer.task, answerer.codec, columns["input"], with_paths=needs_paths(config)
-    )
-    with torch.no_grad():
-        rows = model.rows(len(answerer.codec.window), stream("prediction-table", table_seed))
-    with cpu_threads(config.train.threads if threads is None else threads):
-        batches = answerer.answers(rows, encoded.to(where), beam=beam, batch_size=batch_size)
-        texts = _texts(batches, len(encoded))
+    ).to(where)
+    with torch.no_grad(), cpu_threads(config.train.threads if threads is None else threads):
+        table = model.rows(len(answerer.codec.window), stream("prediction-table", table_seed))
+        texts = _texts(answerer.answers(table, encoded, beam=beam, batch_size=batch_size), encoded)
     _write_lines(output_path, columns["id"], texts)
     meta = {
-        "schema_version": META_VERSION,
+        **_origin(config, model, dataset, split),
         "name": name or f"{config.method}-{config.seed}",
-        "method": config.method,
-        "options": to_plain(config.options),
-        "seed": config.seed,
-        "parameters": parameter_counts(model),
-        "table_seed": table_seed,
         "checkpoint": weights_file,
-        "trained_on": dict(config.dataset),
-        "dataset": {"name": dataset.name, "fingerprint": dataset.fingerprint, "split": split},
+        "table_seed": table_seed,
         "beam": beam,
         "batch": batch_size,
         "device": where.type,
         "dtype": str(dtype).removeprefix("torch."),
         "command": command,
-        "versions": versions(),
     }
     write_json(meta_path(output_path), meta)
     return meta
+
+
+def _origin(
+    config: RunConfig, model: ReferenceModel, dataset: Dataset, split: str
+) -> dict[str, Any]:
+    """Return what a meta file says of the model and of the rows."""
+    return {
+        "schema_version": META_VERSION,
+        "method": config.method,
+        "options": to_plain(config.options),
+        "seed": config.seed,
+        "parameters": parameter_counts(model),
+        "trained_on": dict(config.dataset),
+        "dataset": {"name": dataset.name, "fingerprint": dataset.fingerprint, "split": split},
+        "versions": versions(),
+    }
 
 
 def meta_path(output_path: Path) -> Path:
@@ -145,10 +152,10 @@ def _answerer(
     return Answerer(model=model, task=load_task(config.task), codec=codec, dtype=dtype)
 
 
-def _texts(batches: Iterable[list[tuple[int, str]]], num_rows: int) -> list[str]:
+def _texts(batches: Iterable[list[tuple[int, str]]], encoded: EncodedRows) -> list[str]:
     """Return the answers in the order of the rows, with a progress bar."""
-    texts = [""] * num_rows
-    with tqdm(total=num_rows, unit="row", disable=None) as bar:
+    texts = [""] * len(encoded)
+    with tqdm(total=len(encoded), unit="row", disable=None) as bar:
         for batch in batches:
             for number, text in batch:
                 texts[number] = text
@@ -158,6 +165,6 @@ def _texts(batches: Iterable[list[tuple[int, str]]], num_rows: int) -> list[str]
 
 def _write_lines(path: Path, ids: list[str], texts: list[str]) -> None:
     with whole_file(path) as hidden, hidden.open("w", encoding="utf-8", newline="\n") as file:
-        for id, text in zip(ids, texts, strict=True):
-            record = {"id": id, "prediction": text}
+        for row_id, text in zip(ids, texts, strict=True):
+            record = {"id": row_id, "prediction": text}
             file.write(json.dumps(record, ensure_ascii=False) + "\n")

@@ -95,7 +95,7 @@ class Trainer:
             rows = self.model.rows(num_symbols, self._stream("table", step))
             return self.model.batch_loss(batch, rows)
 
-    def validation_rows(self) -> Rows:
+    def validation_table(self) -> Rows:
         """Return the rows for validation: drawn once for the run, where they are drawn."""
         return self.model.rows(self._num_names, self._stream("validation-table", 0))
 

@@ -105,3 +105,22 @@ def test_a_bound_must_be_positive():
 def test_numpy_generators_follow_the_path():
     assert numpy_rng("a", 1).integers(2**60) == numpy_rng("a", 1).integers(2**60)
     assert numpy_rng("a", 1).integers(2**60) != numpy_rng("a", 2).integers(2**60)
+
+
+def test_fractions_are_uniform_and_never_change():
+    fractions = Draws("golden", 1, ("x", 2)).fractions()
+    first = [next(fractions) for _ in range(20_000)]
+    counts = Counter(int(fraction * 10) for fraction in first)
+
+    assert [int(fraction * 10**6) for fraction in first[:3]] == [965465, 103157, 910624]
+    assert all(0 <= fraction < 1 for fraction in first)
+    assert sum((counts[tenth] - 2_000) ** 2 / 2_000 for tenth in range(10)) < 35  # 9 dof, 6e-5
+
+
+def test_fractions_and_other_draws_share_no_words():
+    draws = Draws("shared")
+    fractions = draws.fractions()
+    words = [draws.below(2**32) for _ in range(100)]
+    mixed = [int(next(fractions) * 2**32) for _ in range(100)]
+
+    assert not set(words) & set(mixed)

@@ -1,3 +1,4 @@
+import json
 import math
 from collections import Counter
 from functools import cache
@@ -9,13 +10,17 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from symshift.data import formula as formulas
+from symshift.data.dataset import open_dataset
 from symshift.data.errors import UsageError
 from symshift.data.formula import ARITY
 from symshift.data.options import Range
+from symshift.data.plugins import load_task
 from symshift.generators.cells import UniformCells
+from symshift.generators.generation import plan
 from symshift.generators.grammar import Grammar
 from symshift.generators.strings import count_patterns
 from symshift.generators.uniform import FormulaClasses, UniformStream
+from symshift.generators.writer import write_dataset
 
 EVERY = "0 1 ! X F G & | -> <-> xor U R W M"
 # Operators, and the largest size at which all formulas can be listed.
@@ -195,6 +200,35 @@ def test_cells_come_in_turn_until_they_are_used_up():
     for index, (k, n) in enumerate(places):
         formula = stream.formula(3, index)
         assert (len(formulas.symbols_of(formula)), len(formula)) == (k, n)
+
+
+def test_a_small_space_is_written_whole(tmp_path, Serial):
+    wishes = {"symbols": 2, "size": "1-5", "sampler": "uniform", "operators": "! & xor"}
+    recipe, demand = plan("prop", {**wishes, "train": 10**6, "test": 10**6})
+    report = write_dataset(recipe, demand, tmp_path / "d", Serial())
+    manifest = json.loads((tmp_path / "d" / "manifest.json").read_text())
+    space = load_task("prop").space(recipe.options, recipe.window)
+    counts = FormulaClasses(Grammar.of("! & xor", 2), 5, Range(0, 2))
+
+    assert space == sum(map(counts.count, range(1, 6)))
+    assert manifest["candidates"] == space
+    assert sum(report.rows.values()) + sum(manifest["rejects"].values()) == space
+    assert set(manifest["rejects"]) == {"surplus", "unsatisfiable"}  # Surplus: validation.
+    assert report.message.startswith(f"there are only {space} problems")
+
+
+def test_small_cells_are_written_whole(tmp_path, Serial):
+    wishes = {"symbols": 2, "size": "1-5", "sampler": "uniform", "operators": "! &"}
+    recipe, demand = plan("prop", {**wishes, "per_cell": 6})
+    write_dataset(recipe, demand, tmp_path / "d", Serial())
+    dataset = open_dataset(tmp_path / "d")
+    cells = Counter(row.cell for split in dataset.splits for row in dataset.rows(split))
+    manifest = json.loads((tmp_path / "d" / "manifest.json").read_text())
+
+    assert cells[1, 1] == cells[1, 2] == 1
+    assert cells[2, 3] == 1
+    assert cells[2, 5] == 6
+    assert manifest["candidates"] < 200
 
 
 def test_seeds_shuffle_differently():

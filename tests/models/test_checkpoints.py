@@ -48,7 +48,8 @@ def test_checkpoint_with_a_changed_value_is_passed_over(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     folder.save(checkpoint(1), keep=0)
     path = tmp_path / "checkpoints" / "step-00000001" / "model.safetensors"
-    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
 
     assert folder.latest() is None
 

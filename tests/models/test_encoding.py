@@ -32,7 +32,7 @@ def test_token_of_another_task_is_refused() -> None:
 def test_padded_rows_are_the_rows_with_zeros_behind(rows: list[list[int]], data) -> None:
     chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1))
 
-    padded = Ragged(rows).padded(np.array(chosen))
+    padded = Ragged.of(rows).padded(np.array(chosen))
 
     longest = max(len(rows[number]) for number in chosen)
     assert padded.tolist() == [rows[n] + [0] * (longest - len(rows[n])) for n in chosen]

@@ -26,7 +26,7 @@ def interchangeable_run(
     settings, copy_data: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     run = tmp_path_factory.mktemp("runs") / "interchangeable"
-    own = {"symbol_dim": "6", "lr": "3e-2"}
+    own = {"symbol_dim": "6", "lr": "1e-2", "steps": "60", "checkpoint_every": "20"}
     train(copy_data, run, "interchangeable", settings={**settings, **own}, device="cpu")
     return run
 
@@ -52,13 +52,13 @@ def test_file_beside_says_how_they_came(
     meta = predict(
         interchangeable_run,
         *(copy_data, out),
-        **{"table_seed": 4, "checkpoint": 4, "command": "symshift predict", "batch_size": 9},
+        **{"table_seed": 4, "checkpoint": 20, "command": "symshift predict", "batch_size": 9},
     )
 
     assert meta == json.loads((tmp_path / "p.jsonl.meta.json").read_text())
     assert meta["method"] == "interchangeable"
     assert meta["table_seed"] == 4
-    assert meta["checkpoint"] == "checkpoints/step-00000004/model.safetensors"
+    assert meta["checkpoint"] == "checkpoints/step-00000020/model.safetensors"
     assert meta["command"] == "symshift predict"
     assert (meta["batch"], meta["dtype"], meta["beam"]) == (9, "float32", 1)
     parameters = meta["parameters"]

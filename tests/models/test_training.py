@@ -13,6 +13,7 @@ from symshift.data.plugins import plugin_names
 from symshift.data.vocabulary import Window
 from symshift.models import training
 from symshift.models.configuration import TrainConfig
+from symshift.models.prediction import predict
 from symshift.models.trainer import Trainer, learning_rate
 from symshift.models.training import train
 
@@ -190,6 +191,14 @@ def test_copying_is_learned(settings_of, copy_data: Path, tmp_path: Path) -> Non
     train(copy_data, tmp_path / "run", "learned", settings=settings, device="cpu")
 
     assert log_of(tmp_path / "run")[-1]["validation"]["correct"] >= 0.6
+
+
+def test_bfloat16_trains_and_answers(settings_of, copy_data: Path, tmp_path: Path) -> None:
+    settings = settings_of("interchangeable", precision="bfloat16")
+    train(copy_data, tmp_path / "run", "interchangeable", settings=settings, device="cpu")
+    predict(tmp_path / "run", copy_data, tmp_path / "p", device="cpu", precision="bfloat16", beam=2)
+
+    assert len((tmp_path / "p").read_text().splitlines()) == 70
 
 
 def test_learning_rate_warms_up_and_falls_to_zero() -> None:
