@@ -181,8 +181,8 @@ def audit(
     Example: symshift audit data/ltl published/ltl-35 --task ltl -o certificate.json
     """
     from symshift.data.records import Columns
-    from symshift.generators.audit_report import to_plain, to_text
-    from symshift.generators.certificate import certify
+    from symshift.generators.exchange.audit_report import to_plain, to_text
+    from symshift.generators.exchange.certificate import certify
 
     columns = Columns(input=input_column, target=target_column)
     found = certify(datasets, output, task=task, columns=columns)
@@ -220,7 +220,7 @@ def import_(
     Example: symshift import deepltl published/prop-35 data/prop-35 --task prop
     """
     from symshift.data.records import Columns
-    from symshift.generators.importing import import_dataset
+    from symshift.generators.exchange.importing import import_dataset
 
     report = import_dataset(
         format,
@@ -248,7 +248,7 @@ def export(format: str, dataset: Path, out: Path, overwrite: bool, as_json: bool
     Example: symshift export deepltl data/ltl exported/ltl
     """
     from symshift.data.dataset import open_dataset
-    from symshift.generators.exporting import export_dataset
+    from symshift.generators.exchange.exporting import export_dataset
 
     report = export_dataset(format, open_dataset(dataset), out, overwrite=overwrite)
     show(report.to_json(), as_json, report.to_text())

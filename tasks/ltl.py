@@ -26,8 +26,8 @@ from symshift.data.task import Cell, Problem, Rejected, Solution
 from symshift.data.trace import Trace, TraceError
 from symshift.data.verdict import Judgement, Verdict
 from symshift.data.vocabulary import Window
-from symshift.generators.grammar import Grammar
-from symshift.generators.streams import SAMPLERS, FormulaStream, formula_stream
+from symshift.generators.formulas.grammar import Grammar
+from symshift.generators.formulas.streams import SAMPLERS, FormulaStream, formula_stream
 from symshift.solvers import lasso
 from symshift.solvers.boolean import equivalent
 from symshift.solvers.budget import BudgetExceeded

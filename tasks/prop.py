@@ -36,8 +36,8 @@ from symshift.data.options import Range, option
 from symshift.data.task import Cell, Problem, Rejected, Solution
 from symshift.data.verdict import Judgement, Verdict
 from symshift.data.vocabulary import Window
-from symshift.generators.grammar import Grammar
-from symshift.generators.streams import SAMPLERS, FormulaStream, formula_stream
+from symshift.generators.formulas.grammar import Grammar
+from symshift.generators.formulas.streams import SAMPLERS, FormulaStream, formula_stream
 from symshift.solvers.budget import BudgetExceeded
 from symshift.solvers.completions import MAX_STEPS, counterexample
 from symshift.solvers.propositional import minimal_assignment, solver_of

@@ -15,7 +15,7 @@ from symshift.data.options import Range
 from symshift.data.task import Problem, Rejected
 from symshift.data.verdict import Verdict
 from symshift.data.vocabulary import Window
-from symshift.generators.identities import reduce
+from symshift.generators.formulas.identities import reduce
 from symshift.solvers.budget import BudgetExceeded
 from symshift.solvers.completions import counterexample
 from symshift.tasks import prop

@@ -8,7 +8,7 @@ from typing import Any
 
 from symshift.data.example import SPLITS, Example
 from symshift.data.vocabulary import Window, position_of
-from symshift.generators.claims import Refused
+from symshift.generators.exchange.claims import Refused
 
 DUPLICATE = "equivalent to an earlier row"
 LEAK = "equivalent to a row of another split"

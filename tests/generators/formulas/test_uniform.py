@@ -15,11 +15,11 @@ from symshift.data.errors import UsageError
 from symshift.data.formula import ARITY
 from symshift.data.options import Range
 from symshift.data.plugins import load_task
-from symshift.generators.cells import UniformCells
+from symshift.generators.formulas.cells import UniformCells
+from symshift.generators.formulas.grammar import Grammar
+from symshift.generators.formulas.uniform import FormulaClasses, UniformStream
 from symshift.generators.generation import plan
-from symshift.generators.grammar import Grammar
 from symshift.generators.strings import count_patterns
-from symshift.generators.uniform import FormulaClasses, UniformStream
 from symshift.generators.writer import write_dataset
 
 EVERY = "0 1 ! X F G & | -> <-> xor U R W M"
@@ -86,7 +86,7 @@ def test_counts_are_trees_times_patterns(size, k):
 
 
 def test_the_documented_counts_are_right():
-    text = (Path(__file__).parents[2] / "docs" / "uniform-sampling.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "uniform-sampling.md").read_text()
     checked, counts = 0, []
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
-from symshift.generators.shortening import add_up
+from symshift.generators.formulas.shortening import add_up
 
 FIRST_EQUAL_SIZE = 10
 SMALL_PARTS = 14

@@ -2,7 +2,7 @@
 
 The identities look at little of an operand: whether it is a constant, and which of `!`, `F` and `G`
 it starts with. That much is its *kind*. Each effect here is found by applying
-generators.identities to an operand of the kind, so that the identities have one home. The equality
+identities to an operand of the kind, so that the identities have one home. The equality
 rules (`f & f`) are left out: here, two operands never equal each other.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from symshift.data.formula import Formula
-from symshift.generators import identities
-from symshift.generators.identities import ONE, ZERO
+from symshift.generators.formulas import identities
+from symshift.generators.formulas.identities import ONE, ZERO
 
 CONSTANTS = (ZERO, ONE)
 _STARTS: tuple[tuple[str, ...], ...] = ((), ("F",), ("G",))

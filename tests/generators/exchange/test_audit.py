@@ -17,10 +17,10 @@ from symshift.data.example import row_id_of
 from symshift.data.records import Columns
 from symshift.data.text import rename_text
 from symshift.data.vocabulary import Window
-from symshift.generators.audit import audit
-from symshift.generators.audit_report import to_plain, to_text
-from symshift.generators.certificate import certify, to_markdown
-from symshift.generators.importing import import_dataset
+from symshift.generators.exchange.audit import audit
+from symshift.generators.exchange.audit_report import to_plain, to_text
+from symshift.generators.exchange.certificate import certify, to_markdown
+from symshift.generators.exchange.importing import import_dataset
 from symshift.generators.renaming import write_renamed
 
 FORMULAS = ["a U b", "X a", "F (a & X b)", "G (a -> F b)", "a & X !b", "(a U b) | X c", "X X c"]
@@ -392,7 +392,7 @@ def test_a_million_rows_against_a_million_need_less_than_4_gigabytes(tmp_path):
                     file.write("".join(parts) + "a\n{1}\n")
         script = (
             "import resource, sys; from pathlib import Path\n"
-            "from symshift.generators.audit import audit\n"
+            "from symshift.generators.exchange.audit import audit\n"
             "found = audit([Path(sys.argv[1])], task='ltl')\n"
             "assert found.is_clean and sum(s.rows for s in found.splits) == int(sys.argv[2])\n"
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"

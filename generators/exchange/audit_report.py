@@ -5,7 +5,13 @@ from typing import Any
 
 import symshift
 from symshift.data.task import Cell
-from symshift.generators.audit_result import Audit, AuditedPair, AuditedSet, AuditedSplit, Spot
+from symshift.generators.exchange.audit_result import (
+    Audit,
+    AuditedPair,
+    AuditedSet,
+    AuditedSplit,
+    Spot,
+)
 
 SCHEMA_VERSION = 1
 RULE = "audit-v1"

@@ -3,12 +3,12 @@
 A tree of size 1 is a symbol or a constant, each symbol as likely as each constant. A larger tree
 takes an operator, each as likely as the next (of the unary ones alone at size 2), and a binary
 operator splits what is left at a uniform place. The size of the tree is uniform. Spot's trivial
-identities (generators.identities) then shorten the formula. Among those of one size with a number
-of symbols that is asked for, the law is that of the trees; sizes follow generators.sizes.
+identities (identities) then shorten the formula. Among those of one size with a number
+of symbols that is asked for, the law is that of the trees; sizes follow sizes.
 
 No tree is drawn to be thrown away. A formula is drawn as the identities without the equality rules
-leave it (generators.shapes, generators.leaves); then the equality rules (`f & f`) shorten some, and
-generators.sizes says which to take. That needs the sizes that the equality rules lead to, which
+leave it (shapes, leaves); then the equality rules (`f & f`) shorten some, and
+sizes says which to take. That needs the sizes that the equality rules lead to, which
 cannot be counted: they are estimated once, from a fixed sample. So the law at each size is exact,
 and sizes have their shares within a few per cent.
 """
@@ -20,10 +20,10 @@ from itertools import islice
 from symshift.data.formula import Formula, canonical, symbols_of
 from symshift.data.options import Range
 from symshift.data.seeds import Draws, Part
-from symshift.generators.grammar import Grammar, no_formula
-from symshift.generators.identities import flatten, reduce
-from symshift.generators.leaves import leaves_for
-from symshift.generators.sizes import SizeLaw, affordable_loss, smoothed
+from symshift.generators.formulas.grammar import Grammar, no_formula
+from symshift.generators.formulas.identities import flatten, reduce
+from symshift.generators.formulas.leaves import leaves_for
+from symshift.generators.formulas.sizes import SizeLaw, affordable_loss, smoothed
 
 MAX_ATTEMPTS = 20_000
 SAMPLE = 120

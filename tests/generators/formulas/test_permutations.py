@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from symshift.generators.interleaving import Interleaving
-from symshift.generators.permutations import MAX_SHUFFLED, Permutation
+from symshift.generators.formulas.interleaving import Interleaving
+from symshift.generators.formulas.permutations import MAX_SHUFFLED, Permutation
 
 
 @given(st.integers(1, 3_000), st.integers(0, 5))

@@ -21,7 +21,7 @@ from symshift.data.records import Columns, Record
 from symshift.data.sources import Source, SourceFile, open_source
 from symshift.data.task import Task
 from symshift.data.text import rename_text
-from symshift.generators.audit_result import (
+from symshift.generators.exchange.audit_result import (
     Audit,
     AuditedFile,
     AuditedPair,
@@ -29,7 +29,7 @@ from symshift.generators.audit_result import (
     AuditedSplit,
     Spot,
 )
-from symshift.generators.equivalence import (
+from symshift.generators.exchange.equivalence import (
     Identity,
     Ints,
     RowCollector,

@@ -11,9 +11,9 @@ from symshift.data.errors import UsageError
 from symshift.data.files import write_json, write_text
 from symshift.data.records import Columns
 from symshift.data.task import Cell
-from symshift.generators.audit import audit
-from symshift.generators.audit_report import RULE, to_plain, verdict
-from symshift.generators.audit_result import (
+from symshift.generators.exchange.audit import audit
+from symshift.generators.exchange.audit_report import RULE, to_plain, verdict
+from symshift.generators.exchange.audit_result import (
     MIN_UNIQUE_SHARE,
     Audit,
     AuditedPair,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from symshift.data import formula as formulas
 from symshift.data.formula import BINARY, UNARY, Formula
 from symshift.data.seeds import Draws
-from symshift.generators.identities import flatten, reduce
+from symshift.generators.formulas.identities import flatten, reduce
 
 
 def random_tree(draws, size):

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symshift.generators.equivalence import (
+from symshift.generators.exchange.equivalence import (
     Identity,
     RowCollector,
     common_keys,

@@ -1,7 +1,7 @@
 """How likely a random tree shortens to a formula of each size, exactly, by dynamic programming.
 
-A tree of t nodes, drawn as generators.randltl says, becomes by the identities without the equality
-rules a constant, or a formula of some kind (generators.effects) with m <= t nodes. The table of
+A tree of t nodes, drawn as randltl says, becomes by the identities without the equality
+rules a constant, or a formula of some kind (effects) with m <= t nodes. The table of
 these probabilities follows from those of smaller trees, operator by operator.
 """
 
@@ -12,8 +12,14 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from symshift.generators.effects import NEGATION, NUM_KINDS, PLAIN, BinaryEffects, UnaryEffect
-from symshift.generators.grammar import Grammar
+from symshift.generators.formulas.effects import (
+    NEGATION,
+    NUM_KINDS,
+    PLAIN,
+    BinaryEffects,
+    UnaryEffect,
+)
+from symshift.generators.formulas.grammar import Grammar
 
 Table = NDArray[np.float64]
 

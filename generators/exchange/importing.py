@@ -27,11 +27,19 @@ from symshift.data.records import DEFAULT_TARGET, Columns
 from symshift.data.schema import arrow_schema, column_types
 from symshift.data.sources import Source, SourceFile, open_source
 from symshift.generators.blocks import FOLDER
-from symshift.generators.claims import PERTURBATION, Claim, Engine, InProcess, Refused, Terms, judge
-from symshift.generators.import_report import ImportReport, Tally, listed
+from symshift.generators.exchange.claims import (
+    PERTURBATION,
+    Claim,
+    Engine,
+    InProcess,
+    Refused,
+    Terms,
+    judge,
+)
+from symshift.generators.exchange.import_report import ImportReport, Tally, listed
+from symshift.generators.exchange.staging import Staging
 from symshift.generators.pool import Chunk, WorkerPool, num_usable_cpus
 from symshift.generators.shards import ShardWriter
-from symshift.generators.staging import Staging
 from symshift.generators.writer import (
     ALREADY_COMPLETE,
     clear_own_files,

@@ -4,8 +4,8 @@ import pytest
 
 from symshift.data.dataset import open_dataset
 from symshift.data.errors import DataError, UsageError
-from symshift.generators.exporting import export_dataset
-from symshift.generators.importing import import_dataset
+from symshift.generators.exchange.exporting import export_dataset
+from symshift.generators.exchange.importing import import_dataset
 
 ROWS = {
     "train": [("a U b", "cycle{b}"), ("a W b", "cycle{b}"), ("X p26", "1; cycle{p26}")],

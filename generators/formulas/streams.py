@@ -8,10 +8,10 @@ from symshift.data.formula import Formula
 from symshift.data.options import Range
 from symshift.data.seeds import Part
 from symshift.data.task import Cell
-from symshift.generators.cells import RandltlCells, UniformCells
-from symshift.generators.grammar import Grammar
-from symshift.generators.randltl import RandltlStream
-from symshift.generators.uniform import UniformStream
+from symshift.generators.formulas.cells import RandltlCells, UniformCells
+from symshift.generators.formulas.grammar import Grammar
+from symshift.generators.formulas.randltl import RandltlStream
+from symshift.generators.formulas.uniform import UniformStream
 
 SAMPLERS = ("randltl", "uniform")
 

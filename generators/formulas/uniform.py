@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 from symshift.data.formula import Formula
 from symshift.data.options import Range
-from symshift.generators.grammar import Grammar, no_formula
-from symshift.generators.interleaving import Interleaving
-from symshift.generators.permutations import Path, permutation
-from symshift.generators.sizes import size_weights
+from symshift.generators.formulas.grammar import Grammar, no_formula
+from symshift.generators.formulas.interleaving import Interleaving
+from symshift.generators.formulas.permutations import Path, permutation
+from symshift.generators.formulas.sizes import size_weights
 
 _Option = tuple[Sequence[str], int, int, int]
 """Tokens that can come next, the ways to go on after each, and places and symbols then."""

@@ -17,10 +17,10 @@ from typing import Protocol
 from symshift.data.options import Range
 from symshift.data.seeds import Draws
 from symshift.data.vocabulary import name_at
-from symshift.generators.effects import NUM_KINDS
-from symshift.generators.grammar import Grammar
-from symshift.generators.shapes import LEAF, Shapes
-from symshift.generators.shortening import Shortening, add_up
+from symshift.generators.formulas.effects import NUM_KINDS
+from symshift.generators.formulas.grammar import Grammar
+from symshift.generators.formulas.shapes import LEAF, Shapes
+from symshift.generators.formulas.shortening import Shortening, add_up
 from symshift.generators.strings import count_patterns, unrank_pattern
 
 # Tilts are these times powers of 2, such that a tilt for each leaf still fits into a float.

@@ -9,9 +9,9 @@ from symshift.data.errors import DataError, UsageError
 from symshift.data.example import SPLIT_VERSION, canonical_id_of, row_id_of, split_of
 from symshift.data.plugins import load_task
 from symshift.data.records import Columns
-from symshift.generators.audit import audit
-from symshift.generators.exporting import export_dataset
-from symshift.generators.importing import import_dataset
+from symshift.generators.exchange.audit import audit
+from symshift.generators.exchange.exporting import export_dataset
+from symshift.generators.exchange.importing import import_dataset
 from symshift.generators.verification import first_problems
 
 PUBLISHED = {

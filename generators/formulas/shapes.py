@@ -1,7 +1,7 @@
 """Draws a shortened formula of a given size directly, from the top down.
 
 Each place of the formula is drawn knowing how many nodes its random tree had and how many are left
-of it (generators.shortening says how likely every way is). What the identities delete is never
+of it (shortening says how likely every way is). What the identities delete is never
 drawn: where they leave one operand, the walk goes on with that operand's tree. Each step is one
 draw from a cumulative list, which is made when a walk first needs it.
 """
@@ -14,8 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from symshift.generators.effects import ANY_KIND, NEGATION, NOT_NEGATED, NUM_KINDS, NUM_PLAIN, PLAIN
-from symshift.generators.shortening import Shortening, add_up
+from symshift.generators.formulas.effects import (
+    ANY_KIND,
+    NEGATION,
+    NOT_NEGATED,
+    NUM_KINDS,
+    NUM_PLAIN,
+    PLAIN,
+)
+from symshift.generators.formulas.shortening import Shortening, add_up
 
 LEAF = ""
 """Stands for a symbol in a shape."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Generic, TypeVar
 
-from symshift.generators.permutations import Path, permutation
+from symshift.generators.formulas.permutations import Path, permutation
 
 P = TypeVar("P")
 

@@ -11,13 +11,13 @@ from symshift.data.errors import UsageError
 from symshift.data.formula import ARITY
 from symshift.data.options import Range
 from symshift.data.seeds import Draws
-from symshift.generators.cells import RandltlCells
-from symshift.generators.grammar import Grammar
-from symshift.generators.identities import reduce
-from symshift.generators.randltl import RandltlStream
-from symshift.generators.shapes import Shapes, _Place
-from symshift.generators.shortening import Shortening
-from symshift.generators.sizes import size_weights
+from symshift.generators.formulas.cells import RandltlCells
+from symshift.generators.formulas.grammar import Grammar
+from symshift.generators.formulas.identities import reduce
+from symshift.generators.formulas.randltl import RandltlStream
+from symshift.generators.formulas.shapes import Shapes, _Place
+from symshift.generators.formulas.shortening import Shortening
+from symshift.generators.formulas.sizes import size_weights
 
 EVERY = "0 1 ! X F G & | -> <-> xor U R W M"
 SETS = ["0 1 ! X U &", EVERY, "! X U &", "U &", "! & | <-> xor", "0 1 & xor"]

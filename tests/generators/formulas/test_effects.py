@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from symshift.data.formula import BINARY, UNARY, Formula
 from symshift.data.seeds import Draws
-from symshift.generators.effects import CONSTANTS, BinaryEffects, UnaryEffect, kind_of
-from symshift.generators.identities import binary, reduce, unary
+from symshift.generators.formulas.effects import CONSTANTS, BinaryEffects, UnaryEffect, kind_of
+from symshift.generators.formulas.identities import binary, reduce, unary
 
 
 def formula_of(number):

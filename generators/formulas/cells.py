@@ -4,12 +4,12 @@ from symshift.data.formula import Formula
 from symshift.data.options import Range
 from symshift.data.seeds import Draws
 from symshift.data.task import Cell
-from symshift.generators.grammar import Grammar, no_formula
-from symshift.generators.identities import flatten
-from symshift.generators.interleaving import Interleaving
-from symshift.generators.leaves import RangedLeaves, TiltedShapes
-from symshift.generators.permutations import Path, permutation
-from symshift.generators.uniform import FormulaClasses
+from symshift.generators.formulas.grammar import Grammar, no_formula
+from symshift.generators.formulas.identities import flatten
+from symshift.generators.formulas.interleaving import Interleaving
+from symshift.generators.formulas.leaves import RangedLeaves, TiltedShapes
+from symshift.generators.formulas.permutations import Path, permutation
+from symshift.generators.formulas.uniform import FormulaClasses
 
 MAX_ATTEMPTS = 64
 

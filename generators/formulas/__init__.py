@@ -1,0 +1,1 @@
+"""Random formulas: as Spot's randltl draws them, and exactly uniform ones."""
