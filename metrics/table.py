@@ -1,5 +1,7 @@
 """A result as text for a terminal."""
 
+from collections.abc import Sequence
+
 from symshift.data.verdict import Estimate, Verdict
 from symshift.metrics.result import Result
 
@@ -52,6 +54,30 @@ def format_table(result: Result) -> str:
         row = f"{label_of(name):{width}}  {format_estimate(estimate)}"
         lines.append(f"{row}  n={estimate.n}  {estimate.method}")
     return "\n".join([*lines, *_alpha_lines(result), *_repeat_lines(result, width)])
+
+
+def format_results(results: Sequence[Result]) -> str:
+    """Return a line for each result: correctness with its interval, and the best trivial answer.
+
+    Args:
+        results: Of any systems and data sets; those of one data set stand together.
+    """
+    header = ("data", "system", "seed", "correct  95 % interval", "hard rows", "exact", "trivial")
+    lines = [header]
+    for result in sorted(results, key=lambda r: (r.dataset.task, r.dataset.name, r.system.name)):
+        figures = result.estimates
+        correct = figures["correct"]
+        interval = f"{_share(correct.value)}  {_share(correct.low)} to {_share(correct.high)}"
+        others = (_share(figures[name].value) for name in ("correct_hard", "exact", "trivial"))
+        about = (result.dataset.name, result.system.name, str(result.system.seed))
+        lines.append((*about, interval, *others))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    rows = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+    return "\n".join(rows)
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else format_share(value)
 
 
 def _ordered(result: Result) -> list[str]:

@@ -21,6 +21,7 @@ from symshift.generators.renaming import write_renamed
 from symshift.metrics.result import Result
 from symshift.metrics.scoring import write_result
 from symshift.metrics.site import write_site
+from symshift.metrics.table import format_results
 from symshift.metrics.submission import score_files
 from symshift.models.experiment import SHOWN, Experiment, Group, drawn
 from symshift.models.prediction import meta_path, predict
@@ -43,7 +44,7 @@ class Report:
 
     def to_text(self) -> str:
         """Return the table and the path of the page."""
-        return f"{self.table}\nThe page: {self.page}"
+        return f"{self.table}\n\nThe page: {self.page}"
 
 
 def run_experiment(experiment: Experiment, out: Path, *, device: str = "auto") -> Report:
@@ -67,7 +68,7 @@ def run_experiment(experiment: Experiment, out: Path, *, device: str = "auto") -
             for result in run.results(experiment)
         ]
         page = write_site(results, out / "site", title=experiment.summary)
-    return Report(page=page, table=(out / "site" / "leaderboard.md").read_text("utf-8"))
+    return Report(page=page, table=format_results(results))
 
 
 def _make_data(name: str, wish: Mapping[str, Any], out: Path) -> None:

@@ -61,7 +61,7 @@ def test_an_experiment_writes_everything_and_a_rerun_keeps_it(tmp_path):
     times = {p: p.stat().st_mtime_ns for p in (tmp_path / "out").rglob("*.safetensors")}
 
     assert report.page.is_file()
-    assert "interchangeable" in report.to_text()
+    assert "Other names    interchangeable  0" in report.to_text()
     results = list((tmp_path / "out" / "results").rglob("*.json"))
     assert len(results) == 4
     stated = json.loads(results[0].read_text())
