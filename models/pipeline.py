@@ -21,8 +21,8 @@ from symshift.generators.renaming import write_renamed
 from symshift.metrics.result import Result
 from symshift.metrics.scoring import write_result
 from symshift.metrics.site import write_site
-from symshift.metrics.table import format_results
 from symshift.metrics.submission import score_files
+from symshift.metrics.table import format_results
 from symshift.models.experiment import SHOWN, Experiment, Group, drawn
 from symshift.models.prediction import meta_path, predict
 from symshift.models.training import train

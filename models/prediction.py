@@ -58,7 +58,7 @@ def predict(
         device: One of streams.DEVICES.
         precision: As in TrainConfig.
         threads: As in TrainConfig; that of the run if not given.
-        name: What the system is called; the method and seed if not given.
+        name: What the system is called; the method if not given.
         command: The command line, to be stored.
 
     Returns:
@@ -86,7 +86,7 @@ def predict(
     _write_lines(output_path, columns["id"], texts)
     meta = {
         **_origin(config, model, dataset, split),
-        "name": name or f"{config.method}-{config.seed}",
+        "name": name or config.method,
         "checkpoint": weights_file,
         "table_seed": table_seed,
         "beam": beam,
