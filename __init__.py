@@ -80,7 +80,9 @@ def score(rows: list[Mapping[str, Any]], predictions: Mapping[str, str]) -> Resu
 
     if not rows:
         raise ValueError("rows=[]: nothing to score")
-    name, split = rows[0]["task"], rows[0]["split"]
+    if missing := {"id", "task", "input", "target"} - set(rows[0]):
+        raise ValueError(f"rows lack {', '.join(sorted(missing))}")
+    name, split = rows[0]["task"], rows[0].get("split", "")
     info = DatasetInfo(name=name, task=name, split=split, fingerprint=fingerprint_of(rows))
     given = predictions_from(predictions)
     return score_rows(

@@ -25,6 +25,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
 INTERRUPTED = 130
+_REPORTED = (
+    SymshiftError,
+    click.ClickException,
+    OSError,
+    ModuleNotFoundError,
+    UnicodeEncodeError,
+    UnicodeDecodeError,
+)
 _EXTRAS = {"ray": "ray", "safetensors": "train", "torch": "train"}
 
 
@@ -136,7 +144,7 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
         again = str(stop) or shlex.join(["symshift", *arguments])
         click.echo(f"interrupted; to go on where it stopped: {again}", err=True)
         return INTERRUPTED
-    except (SymshiftError, click.ClickException, OSError, ModuleNotFoundError) as error:
+    except _REPORTED as error:
         if isinstance(error, ModuleNotFoundError) and error.name not in _EXTRAS:
             raise
         if "--debug" in arguments:
@@ -153,6 +161,8 @@ def _one_line(error: Exception) -> tuple[str, int]:
             text += f" (see `{error.ctx.command_path} -h`)"
     elif isinstance(error, SymshiftError):
         text, code = str(error), error.exit_code
+    elif isinstance(error, UnicodeEncodeError | UnicodeDecodeError):
+        text, code = f"a text that is not UTF-8: {error.object!r:.60} ({error.reason})", 1
     elif isinstance(error, ModuleNotFoundError):
         extra = _EXTRAS[error.name or ""]
         text, code = f"this needs {error.name}: pip install 'symshift[{extra}]'", 1

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 
 from symshift.data.errors import DataError, UsageError, unknown_name
 from symshift.data.example import SPLIT_VERSION, SPLITS, Example
-from symshift.data.files import read_json
+from symshift.data.files import read_json, sha256_of
+from symshift.data.manifest import manifest_fault
 from symshift.data.vocabulary import Window
 
-MANIFEST_VERSION = 1
 AS_PUBLISHED = "as published"
 """The split_rule of an imported data set whose splits are its publisher's."""
 BATCH_ROWS = 4096
@@ -56,6 +56,7 @@ class Dataset:
         self.split_rule: str = manifest.get("split_rule", SPLIT_VERSION)
         """What decides the split of a row: its content (SPLIT_VERSION), or AS_PUBLISHED."""
         self._files: Sequence[Mapping[str, Any]] = manifest["files"]
+        self._sound: set[str] = set()
 
     @property
     def name(self) -> str:
@@ -72,8 +73,26 @@ class Dataset:
         return sum(file["rows"] for file in self._of(split))
 
     def files(self, split: str) -> list[Path]:
-        """Return the shards of a split, in order."""
-        return [self.path / file["path"] for file in self._of(split)]
+        """Return the shards of a split, in order.
+
+        Raises:
+            DataError: If one is missing, or not the file that the manifest describes: results
+                would else carry the fingerprint of other rows than were scored.
+        """
+        return [self._checked(file) for file in self._of(split)]
+
+    def _checked(self, file: Mapping[str, Any]) -> Path:
+        path: Path = self.path / file["path"]
+        if file["path"] in self._sound:
+            return path
+        try:
+            is_same = path.stat().st_size == file["bytes"] and sha256_of(path) == file["sha256"]
+        except OSError as error:
+            raise broken_shard(path, error) from error
+        if not is_same:
+            raise broken_shard(path, ValueError("its SHA-256 is not the manifest's"))
+        self._sound.add(file["path"])
+        return path
 
     def rows(self, split: str) -> Iterator[Example]:
         """Yield the rows of a split in order, a batch in memory at a time."""
@@ -132,12 +151,8 @@ def open_dataset(path: Path | str) -> Dataset:
             "`symshift generate` writes one, and the same command resumes an interrupted one"
         )
     manifest = read_json(folder / "manifest.json")
-    version = manifest.get("schema_version") if isinstance(manifest, dict) else None
-    if version != MANIFEST_VERSION:
-        raise DataError(
-            f"{folder / 'manifest.json'}: schema_version {version!r}, this symshift reads "
-            f"{MANIFEST_VERSION}"
-        )
+    if fault := manifest_fault(manifest):
+        raise DataError(f"{folder / 'manifest.json'}: {fault}")
     return Dataset(folder, manifest)
 
 

@@ -1,16 +1,17 @@
 """Files that are whole or absent: written under a hidden name, synced, then renamed."""
 
+import errno
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from symshift.data.errors import DataError, SymshiftError
+from symshift.data.errors import DataError, SymshiftError, UsageError
 
 LOCK_NAME = ".symshift.lock"
 
@@ -18,6 +19,8 @@ LOCK_NAME = ".symshift.lock"
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield a hidden path to write to; it becomes `path` at the end, or vanishes on an error."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     hidden = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -27,6 +30,24 @@ def whole_file(path: Path) -> Iterator[Path]:
         hidden.replace(path)
     finally:
         hidden.unlink(missing_ok=True)
+
+
+def require_output(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """Refuse to write where something would be destroyed that took work to make.
+
+    Args:
+        path: The file or folder that a user wants to be written.
+        inputs: What it is made from.
+
+    Raises:
+        UsageError: If it is one of the inputs, or lies in a data set or a run.
+    """
+    place = path.resolve()
+    if any(place == given.resolve() for given in inputs):
+        raise UsageError(f"{path}: is read here, and would be overwritten; choose another name")
+    for folder in (place, *place.parents):
+        if any((folder / name).is_file() for name in ("manifest.json", "model.safetensors")):
+            raise UsageError(f"{path}: lies in the data set or run {folder}; choose another place")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -105,8 +105,12 @@ class Task(Protocol):
             DisagreementError: If the two contradict each other.
         """
 
-    def check(self, row: Mapping[str, Any], text: str) -> Judgement:
-        """Judge an answer to a row; `row` is any mapping with `input` and `target`."""
+    def check(self, row: Mapping[str, Any], text: str | None) -> Judgement:
+        """Judge an answer to a row; `row` is any mapping with `input` and `target`.
+
+        Raises:
+            DataError: If the row's own input or target cannot be read.
+        """
 
     def explain(self, row: Mapping[str, Any], text: str) -> str:
         """Say in words why an answer got its verdict: the failing place or a counter-example."""

@@ -10,10 +10,11 @@ from typing import Any
 from tqdm import tqdm
 
 import symshift
-from symshift.data.dataset import MANIFEST_VERSION, Dataset, open_dataset
+from symshift.data.dataset import Dataset, open_dataset
 from symshift.data.errors import DataError, UsageError
 from symshift.data.example import Example, canonical_id_of, row_id_of
 from symshift.data.files import locked_folder
+from symshift.data.manifest import MANIFEST_VERSION
 from symshift.data.plugins import load_task
 from symshift.data.schema import arrow_schema, column_types, to_table
 from symshift.data.seeds import Draws

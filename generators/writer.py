@@ -16,10 +16,11 @@ import pyarrow as pa
 from tqdm import tqdm
 
 import symshift
-from symshift.data.dataset import MANIFEST_VERSION, open_dataset
+from symshift.data.dataset import open_dataset
 from symshift.data.errors import DataError
 from symshift.data.example import SPLIT_VERSION, SPLITS, Example
-from symshift.data.files import LOCK_NAME, locked_folder, read_json, write_json, write_text
+from symshift.data.files import LOCK_NAME, locked_folder, write_json, write_text
+from symshift.data.manifest import MANIFEST_VERSION
 from symshift.data.options import to_plain
 from symshift.data.plugins import load_task
 from symshift.data.schema import arrow_schema, column_types
@@ -173,14 +174,16 @@ def _finished(out: Path, config: Mapping[str, Any]) -> Report | None:
     """Return the report of a data set that is already there, or None to write it."""
     if not (out / "manifest.json").is_file():
         return None
-    manifest = read_json(out / "manifest.json")
+    dataset = open_dataset(out)
+    manifest = dataset.manifest
     if {key: manifest.get(key) for key in config} != config:
         raise DataError(
             f"{out}: holds a data set of another configuration; choose another folder or give "
             "--overwrite"
         )
+    for split in dataset.splits:
+        dataset.files(split)  # Refuses a damaged one.
     shutil.rmtree(out / FOLDER, ignore_errors=True)
-    dataset = open_dataset(out)
     rows = {split: dataset.num_rows(split) for split in dataset.splits}
     return Report(
         path=out,

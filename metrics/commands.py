@@ -32,6 +32,7 @@ def score(
     Example: symshift score data/ltl answers.jsonl -o result.json
     """
     from symshift.data.dataset import open_dataset
+    from symshift.data.files import require_output
     from symshift.metrics.explanation import explain_row
     from symshift.metrics.scoring import write_result
     from symshift.metrics.submission import score_files
@@ -39,6 +40,8 @@ def score(
 
     opened = open_dataset(dataset)
     task = load_task(opened.task_name)
+    if output is not None:
+        require_output(output, predictions)
     if explain is not None:
         found = explain_row(opened, split, predictions[0], task, explain)
         show(found.to_plain(), as_json, found.to_text())

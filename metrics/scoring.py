@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 import symshift
 from symshift.data.errors import DataError
-from symshift.data.files import whole_file, write_text
+from symshift.data.files import require_output, whole_file, write_text
 from symshift.data.task import Task
 from symshift.data.verdict import Estimate
 from symshift.metrics.accuracy import (
@@ -211,6 +211,7 @@ def write_result(scored: Scored, path: Path) -> None:
     """Write RESULT.json, and RESULT.rows.parquet beside it; each is whole or absent."""
     import pyarrow.parquet as pq
 
+    require_output(path)
     with whole_file(rows_path(path)) as hidden:
         pq.write_table(scored.rows, hidden, compression="zstd")
     write_text(path, scored.result.to_json())

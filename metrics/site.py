@@ -18,7 +18,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from symshift.data.errors import UsageError
-from symshift.data.files import write_text
+from symshift.data.files import require_output, write_text
 from symshift.data.verdict import Estimate, Verdict
 from symshift.data.vocabulary import name_at
 from symshift.metrics.exports import FIGURES, as_csv, as_json, as_markdown, repeated
@@ -62,6 +62,7 @@ def write_site(
     Raises:
         UsageError: If there are no results.
     """
+    require_output(out)
     sections = sections_of(results)
     if not sections:
         raise UsageError("a leaderboard needs at least one result")

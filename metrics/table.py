@@ -63,7 +63,7 @@ def format_results(results: Sequence[Result]) -> str:
         results: Of any systems and data sets; those of one data set stand together.
     """
     header = ("data", "system", "seed", "correct  95 % interval", "hard rows", "exact", "trivial")
-    lines = [header]
+    lines: list[tuple[str, ...]] = [header]
     for result in sorted(results, key=lambda r: (r.dataset.task, r.dataset.name, r.system.name)):
         figures = result.estimates
         correct = figures["correct"]

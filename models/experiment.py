@@ -120,7 +120,7 @@ def load_experiment(name_or_path: str) -> Experiment:
     if is_file and not path.is_file():
         raise UsageError(f"{path}: no such file")
     if is_file:
-        text = path.read_text("utf-8")
+        text = path.read_bytes().decode("utf-8", "replace")
     else:
         text = shipped_toml("experiments", "experiment", name_or_path)
     try:
@@ -128,6 +128,9 @@ def load_experiment(name_or_path: str) -> Experiment:
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"{name_or_path}: no TOML: {error}") from None
     _require_known(plain, ("summary", "data", "train"), name_or_path)
+    for key in ("data", "train"):
+        if not plain.get(key):
+            raise UsageError(f"{name_or_path}: no [{key}.NAME]; an experiment needs one at least")
     groups = {
         name: _group(given, f"{name_or_path}: train.{name}")
         for name, given in plain.get("train", {}).items()

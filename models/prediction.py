@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from symshift.data.dataset import Dataset, open_dataset
 from symshift.data.errors import DataError, UsageError
-from symshift.data.files import whole_file, write_json
+from symshift.data.files import require_output, whole_file, write_json
 from symshift.data.options import to_plain
 from symshift.data.plugins import load_task
 from symshift.models.answering import Answerer
@@ -68,6 +68,7 @@ def predict(
         UsageError: If the data set is of another task, or uses names that have no rows.
         DataError: If the run or the data set is broken or unfinished.
     """
+    require_output(output_path)
     folder, dataset = RunFolder(run_path), open_dataset(dataset_path)
     config = folder.read_config()
     _require_same_task(config, dataset)

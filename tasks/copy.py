@@ -28,6 +28,7 @@ from symshift.generators.strings import count_strings, unrank_string
 # Random draws find most strings; then the stream lists all of them, so that a space that is
 # smaller than what was asked for is written whole.
 _RANDOM_PASSES = 4
+MAX_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +90,10 @@ class Copy:
         """Return the string itself."""
         return Solution(problem.input, "identity 1")
 
-    def check(self, row: Mapping[str, Any], text: str) -> Judgement:
+    def check(self, row: Mapping[str, Any], text: str | None) -> Judgement:
         """Compare an answer with the input; white space only separates."""
+        if text is None:
+            return Judgement(Verdict.INVALID, "null is no answer")
         given, answer = tokens_of(row["input"]), tokens_of(text[: MAX_TEXT + 1])
         foreign = not set(filter(is_name, answer)) <= set(given)
         if len(text) > MAX_TEXT:
@@ -128,6 +131,8 @@ class Copy:
 
 
 def _num_symbols(options: Options, window: Window) -> Range:
+    if options.size.max > MAX_LENGTH:
+        raise UsageError(f"size {options.size}: strings of up to {MAX_LENGTH} symbols are drawn")
     asked = options.num_symbols or Range(1, len(window))
     if options.contain_all:
         asked = Range(len(window), len(window))

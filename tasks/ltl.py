@@ -122,9 +122,11 @@ class LTL:
         )
         return Solution(traces.show(witness), f"spot {spot.version}", shortcuts)
 
-    def check(self, row: Mapping[str, Any], text: str) -> Judgement:
+    def check(self, row: Mapping[str, Any], text: str | None) -> Judgement:
         """Judge a trace."""
-        formula = formulas.parse(row["input"])
+        formula, target = _parsed(row)
+        if text is None:
+            return Judgement(Verdict.INVALID, "null is no answer")
         try:
             answer = traces.parse(text)
         except TraceError as error:
@@ -133,7 +135,7 @@ class LTL:
         outcome = lasso.check(formula, answer)
         if outcome.status is Status.SATISFIED:
             try:
-                same = _same(answer, traces.parse(row["target"]))
+                same = _same(answer, target)
             except BudgetExceeded as error:
                 return Judgement(Verdict.CORRECT, f"not compared with the target: {error}", foreign)
             return Judgement(Verdict.EXACT if same else Verdict.CORRECT, foreign=foreign)
@@ -218,6 +220,13 @@ def _constant(name: str, symbols: Sequence[str]) -> Trace:
     if name not in LTL.shortcut_names:
         raise ValueError(f"shortcut={name!r} must be one of {LTL.shortcut_names}")
     return Trace((), (conjunction(dict.fromkeys(symbols, name == "all-true")),))
+
+
+def _parsed(row: Mapping[str, Any]) -> tuple[Formula, Trace]:
+    try:
+        return formulas.parse(row["input"]), traces.parse(row["target"])
+    except (FormulaError, TraceError) as error:
+        raise DataError(f"the ltl row {row['input']!r:.60}: {error}") from None
 
 
 def _same(answer: Trace, target: Trace) -> bool:

@@ -116,9 +116,11 @@ class Prop:
         except BudgetExceeded:
             return Rejected("over the checker's limit")
 
-    def check(self, row: Mapping[str, Any], text: str) -> Judgement:
+    def check(self, row: Mapping[str, Any], text: str | None) -> Judgement:
         """Judge an assignment."""
         formula = _formula(row["input"])
+        if text is None:
+            return Judgement(Verdict.INVALID, "null is no answer")
         foreign = False
         try:
             literals = assignments.literals(text)
@@ -131,7 +133,7 @@ class Prop:
             return Judgement(Verdict.TIMEOUT, f"undecided within {CHECKER_BUDGET}", foreign)
         if failing is not None:
             return Judgement(Verdict.INCORRECT, _why(formula, answer, failing), foreign)
-        same = answer == assignments.parse(row["target"])
+        same = answer == _target(row)
         return Judgement(Verdict.EXACT if same else Verdict.CORRECT, foreign=foreign)
 
     def explain(self, row: Mapping[str, Any], text: str) -> str:
@@ -199,6 +201,13 @@ def _formula(text: str) -> Formula:
 
 def _problem(formula: Formula, text: str, canonical: Formula) -> Problem:
     return Problem(text, formulas.symbols_of(formula), len(formula), " ".join(canonical))
+
+
+def _target(row: Mapping[str, Any]) -> Mapping[str, bool]:
+    try:
+        return assignments.parse(row["target"])
+    except AssignmentError as error:
+        raise DataError(f"prop target {row['target']!r:.60}: {error}") from None
 
 
 def _negated(formula: Formula) -> Formula:

@@ -185,7 +185,7 @@ def test_a_wrong_label_is_found(capsys, tmp_path):
     at = table.schema.get_field_index("target")
     pq.write_table(table.set_column(at, table.schema.field(at), [targets]), shard)
     manifest = read_json(tmp_path / "d" / "manifest.json")
-    manifest["files"][0]["sha256"] = sha256_of(shard)
+    manifest["files"][0] |= {"sha256": sha256_of(shard), "bytes": shard.stat().st_size}
     write_json(tmp_path / "d" / "manifest.json", manifest)
     code, out, _ = run(capsys, "verify", tmp_path / "d")
 
@@ -233,3 +233,98 @@ def test_a_progress_bar_leaves_no_trace_in_a_log(tmp_path):
 
     assert done.returncode == 0
     assert "\r" not in done.stderr
+
+
+@pytest.fixture
+def answered(capsys, tmp_path):
+    """A data set with its gold answers beside it."""
+    from symshift.data.dataset import open_dataset
+
+    run(capsys, "generate", "copy", tmp_path / "d", "--test", "20", "--workers", "1")
+    lines = [
+        json.dumps({"id": row.id, "prediction": row.target})
+        for row in open_dataset(tmp_path / "d").rows("test")
+    ]
+    (tmp_path / "gold.jsonl").write_text("\n".join(lines))
+    return tmp_path
+
+
+def test_nothing_is_written_over_a_data_set_or_an_input(capsys, answered):
+    data, gold = answered / "d", answered / "gold.jsonl"
+    before = {path: path.read_bytes() for path in answered.rglob("*") if path.is_file()}
+    for arguments in (
+        ["score", data, gold, "-o", data / "manifest.json"],
+        ["score", data, gold, "-o", data / "new.json"],
+        ["score", data, gold, "-o", gold],
+        ["audit", data, "-o", data / "manifest.json"],
+    ):
+        code, line = errors(capsys, *arguments)
+
+        assert code == 2, line
+    assert {path: path.read_bytes() for path in answered.rglob("*") if path.is_file()} == before
+
+
+def test_a_swapped_shard_is_never_scored(capsys, answered):
+    run(capsys, "generate", "copy", answered / "e", "--test", "20", "--seed", "1")
+    mine, other = (next((answered / name / "data").iterdir()) for name in "de")
+    mine.write_bytes(other.read_bytes())
+    for command in (
+        ["score", answered / "d", answered / "gold.jsonl"],
+        ["rename", answered / "d", answered / "r"],
+    ):
+        code, line = errors(capsys, *command)
+
+        assert code == 1
+        assert "SHA-256" in line
+    code, line = errors(capsys, "generate", "copy", answered / "d", "--test", "20")
+    assert code == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *((key, None) for key in ("files", "fingerprint", "task", "vocabulary", "columns", "seed")),
+        *((key, 7) for key in ("files", "task", "message", "missing", "options")),
+        ("vocabulary", {"window": [0, 1.5]}),
+        ("vocabulary", {"window": [False, True]}),
+        ("columns", ["id"]),
+        ("path", "../../outside.parquet"),
+        ("path", "/etc/passwd"),
+        ("path", 7),
+        ("rows", -1),
+        ("sha256", "x"),
+        ("split", "training"),
+        ("twice", None),
+    ],
+)
+def test_a_manifest_that_says_what_cannot_be_is_refused(capsys, answered, key, value):
+    place = answered / "d" / "manifest.json"
+    manifest = json.loads(place.read_text())
+    if key in manifest:
+        manifest[key] = value
+    elif key == "twice":
+        manifest["files"] *= 2
+    else:
+        manifest["files"][0][key] = value
+    place.write_text(json.dumps(manifest))
+    for command in (["verify"], ["score", answered / "gold.jsonl"], ["rename", answered / "r"]):
+        code, line = errors(capsys, command[0], answered / "d", *command[1:])
+
+        assert code == 1
+        assert "manifest.json" in line
+
+
+def test_a_text_that_is_not_utf8_is_told_in_one_line(capsys, tmp_path):
+    (tmp_path / "x.toml").write_bytes(b"summary = '\xff'")
+
+    assert errors(capsys, "run", tmp_path / "x.toml", tmp_path / "out")[0] == 2
+    assert errors(capsys, "generate", "copy", f"{tmp_path}/\udcff", "--test", "3")[0] == 1
+
+
+def test_sizes_beyond_any_use_are_refused_at_once(capsys, tmp_path):
+    for task in ("ltl", "prop", "copy"):
+        code, line = errors(
+            capsys, "generate", task, tmp_path / "x", "--test", "1", "--size", "1-1000000"
+        )
+        assert code == 2
+        assert "1-1000000" in line

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import symshift
 from symshift.data.errors import UsageError
-from symshift.data.files import write_json, write_text
+from symshift.data.files import require_output, write_json, write_text
 from symshift.data.records import Columns
 from symshift.data.task import Cell
 from symshift.generators.exchange.audit import audit
@@ -69,6 +69,8 @@ def certify(
         UsageError: If `output` does not end in .json, and as `audit`.
         DataError: As `audit`.
     """
+    if output is not None:
+        require_output(output, paths)
     if output is not None and output.suffix != ".json":
         raise UsageError(f"{output}: name the certificate *.json; a *.md is written beside it")
     found = audit(paths, task=task, columns=columns)

@@ -18,10 +18,11 @@ import pyarrow as pa
 from tqdm import tqdm
 
 import symshift
-from symshift.data.dataset import AS_PUBLISHED, MANIFEST_VERSION, open_dataset
+from symshift.data.dataset import AS_PUBLISHED, open_dataset
 from symshift.data.errors import DataError, UsageError, unknown_name
 from symshift.data.example import SPLIT_VERSION, SPLITS
 from symshift.data.files import locked_folder, sha256_of
+from symshift.data.manifest import MANIFEST_VERSION
 from symshift.data.plugins import load_task
 from symshift.data.records import DEFAULT_TARGET, Columns
 from symshift.data.schema import arrow_schema, column_types

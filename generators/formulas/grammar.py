@@ -8,6 +8,9 @@ from symshift.data.options import Range
 from symshift.data.task import Cell
 from symshift.data.vocabulary import name_at
 
+MAX_SIZE = 200
+"""The largest formula that is drawn: the tables of the samplers grow with its square."""
+
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
@@ -26,6 +29,8 @@ class Grammar:
             UsageError: For an unknown operator, or one given twice.
         """
         given = operators.split()
+        if not set(given) & OPERATORS:
+            raise UsageError(f"operators {operators!r}: give at least one, such as '! X U &'")
         for operator in given:
             if operator not in ARITY:
                 known = " ".join(sorted(ARITY))
@@ -68,6 +73,8 @@ class Grammar:
         Raises:
             UsageError: If there is none.
         """
+        if size.max > MAX_SIZE:
+            raise UsageError(f"size {size}: formulas of up to {MAX_SIZE} nodes are drawn")
         if num_symbols.min > len(self.symbols):
             raise UsageError(
                 f"num_symbols {num_symbols}: the vocabulary has only {len(self.symbols)} names"

@@ -148,3 +148,14 @@ def test_no_task_rejects_without_a_reason(task):
         outcome = task.solve(problem)
         if isinstance(outcome, Rejected):
             assert outcome.reason
+
+
+def test_a_null_is_invalid_and_a_row_that_cannot_be_read_is_an_error(task):
+    row = next(solved(task))[2]
+
+    assert task.check(row, None).verdict is Verdict.INVALID
+    if task.name != "copy":
+        with pytest.raises(DataError):
+            task.check({**row, "input": "((("}, row["target"])
+        with pytest.raises(DataError):
+            task.check({**row, "target": "((("}, row["target"])
