@@ -13,7 +13,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "task": str,
     "options": dict,
     "perturbation": str,
-    "seed": int,
+    "seed": (int, type(None)),
     "versions": dict,
     "vocabulary": dict,
     "files": list,
@@ -28,6 +28,10 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "hard_rows": dict,
     "solvers": dict,
 }
+
+
+def _name(kind: type | tuple[type, ...]) -> str:
+    return kind.__name__ if isinstance(kind, type) else " or ".join(k.__name__ for k in kind)
 
 
 def _is(value: Any, kind: type | tuple[type, ...]) -> bool:
@@ -46,7 +50,7 @@ def manifest_fault(manifest: Any) -> str | None:
         return f"schema_version {found!r:.40}, this symshift reads {MANIFEST_VERSION}"
     for key, kind in _KINDS.items():
         if not _is(manifest.get(key), kind):
-            return f"{key} is {manifest.get(key)!r:.40}, expected {getattr(kind, '__name__', kind)}"
+            return f"{key} is {manifest.get(key)!r:.40}, expected {_name(kind)}"
     window = manifest["vocabulary"].get("window")
     if not (_is(window, list) and len(window) == 2 and all(_is(end, int) for end in window)):
         return f"vocabulary.window is {window!r:.40}, expected two positions"

@@ -283,7 +283,10 @@ def test_a_swapped_shard_is_never_scored(capsys, answered):
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        *((key, None) for key in ("files", "fingerprint", "task", "vocabulary", "columns", "seed")),
+        *(
+            (key, None)
+            for key in ("files", "fingerprint", "task", "vocabulary", "columns", "options")
+        ),
         *((key, 7) for key in ("files", "task", "message", "missing", "options")),
         ("vocabulary", {"window": [0, 1.5]}),
         ("vocabulary", {"window": [False, True]}),

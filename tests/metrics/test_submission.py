@@ -11,6 +11,7 @@ import pytest
 from symshift.data.dataset import Dataset, fingerprint_of
 from symshift.data.errors import DataError, UsageError
 from symshift.data.example import Example
+from symshift.data.files import sha256_of
 from symshift.data.schema import COMMON, arrow_schema, to_table
 from symshift.metrics.result import Result
 from symshift.metrics.submission import check_entry, disagreements, score_files
@@ -30,6 +31,17 @@ META = {
 }
 
 
+def entry(path: Path, rows: int) -> dict[str, Any]:
+    """Return what a manifest says of a shard."""
+    return {
+        "split": "test",
+        "path": path.name,
+        "rows": rows,
+        "bytes": path.stat().st_size,
+        "sha256": sha256_of(path),
+    }
+
+
 @pytest.fixture
 def dataset(tmp_path: Path, rows: list[Row]) -> Dataset:
     """Return the toy rows on disk, in two files."""
@@ -39,10 +51,7 @@ def dataset(tmp_path: Path, rows: list[Row]) -> Dataset:
         "task": "reversal",
         "vocabulary": {"window": [0, 2]},
         "fingerprint": "f",
-        "files": [
-            {"split": "test", "path": f"{name}.parquet", "rows": n}
-            for name, n in (("a", 2), ("b", 3))
-        ],
+        "files": [entry(tmp_path / f"{name}.parquet", n) for name, n in (("a", 2), ("b", 3))],
     }
     return Dataset(tmp_path, manifest)
 
@@ -159,7 +168,7 @@ def test_an_entry_is_checked_against_the_rows_themselves(
         "task": "reversal",
         "vocabulary": {"window": [0, 2]},
         "fingerprint": fingerprint_of([row]),
-        "files": [{"split": "test", "path": "a.parquet", "rows": 1}],
+        "files": [entry(tmp_path / "a.parquet", 1)],
     }
     dataset = Dataset(tmp_path, manifest)
     (tmp_path / "p.csv").write_text("id,prediction\nr0,b a\n")

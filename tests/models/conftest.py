@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from symshift.data.example import Example, canonical_id_of, row_id_of
+from symshift.data.files import sha256_of
 from symshift.data.schema import arrow_schema, column_types, to_table
 from symshift.data.vocabulary import Window, name_at
 from symshift.models.building import build_model
@@ -74,9 +75,19 @@ def write_dataset(
         if chosen:
             name = f"data/{split}-00000-of-00001.parquet"
             pq.write_table(to_table(chosen, schema), folder / name)
-            files.append({"split": split, "path": name, "rows": len(chosen)})
+            path = folder / name
+            entry = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
+            files.append({"split": split, "path": name, "rows": len(chosen), **entry})
+    objects = ("options", "versions", "asked", "rejects", "missing", "hard_rows", "solvers")
     manifest = {
+        **{key: {} for key in objects},
         "schema_version": 1,
+        "perturbation": "none",
+        "seed": 0,
+        "columns": [],
+        "candidates": 0,
+        "message": "",
+        "cells": [],
         "task": task,
         "vocabulary": {"window": [window.start, window.stop]},
         "fingerprint": f"of {folder.name}",
