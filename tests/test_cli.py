@@ -204,6 +204,8 @@ def test_ctrl_c_ends_with_130_and_the_command_that_resumes(tmp_path):
         text=True,
         start_new_session=True,
         env={**os.environ, "COLUMNS": "80"},
+        # A shell makes what it runs in the background deaf to Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not list(tmp_path.glob("d/.partial/block-*")):
         time.sleep(0.05)

@@ -261,6 +261,7 @@ def busy_parent(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], set[int
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=hear_ctrl_c,
     )
     assert parent.stdout is not None
     workers = {int(parent.stdout.readline()) for _ in range(2)}
@@ -276,6 +277,11 @@ def members(session: int) -> list[str]:
         ["ps", "-s", str(session), "-o", "stat=,pid=,args="], capture_output=True, text=True
     )
     return [line for line in found.stdout.splitlines() if not line.startswith("Z")]
+
+
+def hear_ctrl_c() -> None:
+    """Undo what a shell does to what it runs in the background: it is deaf to Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_until_empty(session: int) -> list[str]:
@@ -326,6 +332,7 @@ def test_interrupt_while_workers_start_leaves_nothing_behind(tmp_path: Path) -> 
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=hear_ctrl_c,
         )
         time.sleep(delay_s)
         os.killpg(parent.pid, signal.SIGINT)
