@@ -176,8 +176,7 @@ def card_text(manifest: Mapping[str, Any]) -> str:
         "",
         _MEANING.get(manifest["task"], ""),
         "",
-        "Made by [symshift](https://pypi.org/project/symshift/) "
-        f"{manifest['versions']['symshift']} with",
+        f"Made by symshift {manifest['versions']['symshift']} with",
         "",
         f"    {command_of(manifest)}",
         "",
