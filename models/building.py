@@ -1,13 +1,18 @@
 """From a configuration to a model."""
 
+import dataclasses
+from typing import Any
+
 import torch
 
 from symshift.models.configuration import RunConfig
-from symshift.models.embedding import ParameterReport, TableShape
+from symshift.models.embedding import TableShape
 from symshift.models.model import FIRST_ANSWER, ReferenceModel
 from symshift.models.position import load_positions
 from symshift.models.streams import stream
 from symshift.models.transformer import BodyShape, Transformer
+
+GROWTH = (10, 100)
 
 
 def build_model(config: RunConfig) -> ReferenceModel:
@@ -19,7 +24,6 @@ def build_model(config: RunConfig) -> ReferenceModel:
     train = config.train
     assert train.vocabulary is not None
     codec = config.codec
-    table = TableShape(num_fixed=codec.num_fixed, num_symbols=train.vocabulary, width=train.width)
     body = BodyShape(
         width=train.width,
         num_heads=train.num_heads,
@@ -33,7 +37,7 @@ def build_model(config: RunConfig) -> ReferenceModel:
     generator = stream("init", config.seed)
     # Modules of PyTorch fill themselves from the global generator before we draw their values.
     with torch.random.fork_rng(devices=[]):
-        method = config.method_class(table, config.options, generator)
+        method = config.method_class(table_shape(config), config.options, generator)
         transformer = Transformer(body, generator)
     num_symbols = method.training_symbols(len(config.known_names))
     return ReferenceModel(method, transformer, codec.num_fixed - FIRST_ANSWER + num_symbols)
@@ -44,14 +48,37 @@ def needs_paths(config: RunConfig) -> bool:
     return load_positions(config.train.encoder_positions).needs_paths
 
 
-def parameter_counts(model: ReferenceModel) -> dict[str, int]:
-    """Return numbers of values: trained ones of the input, the output and the body; stored ones."""
-    report: ParameterReport = model.method.parameter_report()
+def table_shape(config: RunConfig) -> TableShape:
+    """Return the sizes that the run's embedding method is built for."""
+    train, window = config.train, config.window
+    assert train.vocabulary is not None
+    return TableShape(
+        num_fixed=config.codec.num_fixed,
+        num_symbols=train.vocabulary,
+        width=train.width,
+        trained=range(window.start, window.stop) if config.method_class.named_rows else None,
+    )
+
+
+def parameter_counts(config: RunConfig, model: ReferenceModel) -> dict[str, Any]:
+    """Return numbers of values: trained ones of the input, the output and the body; stored ones.
+
+    `growth` tells the first two and the last for 10 and 100 times as many names.
+    """
+    shape = table_shape(config)
+    report = model.method.parameter_report(shape, config.options)
     body = sum(p.numel() for p in model.body.parameters() if p.requires_grad)
+    growth = {
+        f"{factor}x names": dataclasses.asdict(
+            model.method.parameter_report(
+                dataclasses.replace(shape, num_symbols=factor * shape.num_symbols), config.options
+            )
+        )
+        for factor in GROWTH
+    }
     return {
-        "input": report.input,
-        "output": report.output,
+        **dataclasses.asdict(report),
         "body": body,
-        "stored": report.stored,
         "trained": report.input + report.output + body,
+        "growth": growth,
     }

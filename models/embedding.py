@@ -6,17 +6,20 @@ docstring's first line is what users read, and nothing else is edited.
 Shapes: V rows (fixed tokens, then symbols), D width, B batch, M symbols.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from symshift.data.errors import UsageError
 from symshift.data.options import option
 from symshift.data.plugins import plugin
 
 LOSSES = ("adacos", "cross-entropy")
+OUTPUTS = ("dense", "generated")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +32,27 @@ class TableShape:
     """Names that the model has rows for, where rows belong to names."""
     width: int
     """Width of a row."""
+    trained: range | None = None
+    """The places of the symbol rows whose names the training data may use; None for all."""
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of a table for all names."""
+        return self.num_fixed + self.num_symbols
+
+    @property
+    def unseen(self) -> Tensor:
+        """The rows of names that training never meets, as numbers."""
+        seen = range(self.num_symbols) if self.trained is None else self.trained
+        rows = (self.num_fixed + at for at in range(self.num_symbols) if at not in seen)
+        return torch.tensor([*rows], dtype=torch.long)
+
+    @property
+    def seen(self) -> Tensor:
+        """The rows of the other names, as numbers."""
+        seen = range(self.num_symbols) if self.trained is None else self.trained
+        rows = (self.num_fixed + at for at in range(self.num_symbols) if at in seen)
+        return torch.tensor([*rows], dtype=torch.long)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +72,26 @@ class HeadOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class UntiedOptions:
+    """Which rows answer, for methods whose rows cannot be learned as labels."""
+
+    output: str = option(
+        "dense",
+        "rows that answer: a trained table of their own, or those that read (a deviation)",
+        choices=OUTPUTS,
+    )
+
+
+class TokenTable(NamedTuple):
+    """A table that has a row of its own for each token."""
+
+    rows: nn.Parameter
+    """Fixed tokens, then symbols."""
+    std: float
+    """The standard deviation of a row's first values, which are normal with mean 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ParameterReport:
     """Numbers of values, apart by what they are for."""
 
@@ -60,7 +104,9 @@ class ParameterReport:
 
 
 class EmbeddingMethod(nn.Module):
-    """Base of the methods: one duty, `table`, and hooks that do nothing unless overridden.
+    """Base of the methods: two duties, `table` and `parameter_report`, and hooks.
+
+    A hook does nothing unless it is overridden.
 
     A method is built as `METHOD(shape, options, generator)` and draws its first values from the
     generator alone. It holds no table: each caller asks for one and hands it on, so the same rows
@@ -76,6 +122,10 @@ class EmbeddingMethod(nn.Module):
     """Whether hidden states are scaled to length 1 before they are compared with rows."""
     loss: str = "cross-entropy"
     """One of LOSSES."""
+    output: str = "tied"
+    """Which rows answer: "tied" to those that read, or one of OUTPUTS."""
+    input_scale: float | None = None
+    """What rows are multiplied by when they are read; None for the square root of their width."""
 
     def table(self, num_symbols: int, generator: torch.Generator) -> Tensor:
         """Return the rows that read tokens.
@@ -110,23 +160,86 @@ class EmbeddingMethod(nn.Module):
         """
         return None
 
+    def token_tables(self) -> Mapping[str, TokenTable]:
+        """Return the learned tables with a row for each token, by the name of their parameter.
+
+        `predict --redraw-unseen` gives fresh values to rows of them that were never trained.
+        """
+        return {}
+
+    def schedule_step(self, step: int, steps: int) -> int:
+        """Return the step whose learning rate the method's own values have at a step.
+
+        Args:
+            step: The step, counted from 1.
+            steps: All steps of the training.
+        """
+        return step
+
     def after_step(
-        self, step: int, optimizer: torch.optim.Optimizer, generator: torch.Generator
+        self, step: int, steps: int, optimizer: torch.optim.Optimizer, generator: torch.Generator
     ) -> None:
         """Change the method after a training step (counted from 1), such as to forget rows."""
 
-    def parameter_report(self) -> ParameterReport:
-        """Count the method's values; all trained ones read tokens unless overridden."""
-        trained = sum(p.numel() for p in self.parameters() if p.requires_grad)
-        frozen = sum(p.numel() for p in self.parameters() if not p.requires_grad)
-        return ParameterReport(
-            input=trained, output=0, stored=frozen + sum(b.numel() for b in self.buffers())
+    def phases(self, steps: int) -> Mapping[str, int]:
+        """Return the steps to evaluate at, by name, where the last step alone may mislead."""
+        return {}
+
+    @classmethod
+    def parameter_report(cls, shape: TableShape, options: Any) -> ParameterReport:
+        """Count the values of a method without building it, so that it can be asked at any size."""
+        raise NotImplementedError
+
+
+class UntiedMethod(EmbeddingMethod):
+    """Base of the methods that make a row from a token's number.
+
+    What answers is a trained table of its own ("dense", as published), or the rows that read,
+    scaled to length 1 ("generated", a deviation: an untrained row of a dense table cannot name
+    a symbol that was never a label).
+    """
+
+    def __init__(
+        self, shape: TableShape, options: UntiedOptions, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.output = options.output
+        self.head: nn.Parameter | None = None
+        if options.output == "dense":
+            self.head = normal_parameter(shape.num_rows, shape.width, generator, shape.width**-0.5)
+
+    def answers(self, table_VD: Tensor) -> Tensor:
+        """Return the head's rows, or those that read."""
+        if self.head is None:
+            return F.normalize(table_VD, dim=-1)
+        return self.head[: len(table_VD)]
+
+    def token_tables(self) -> Mapping[str, TokenTable]:
+        """Return the head, if there is one."""
+        if self.head is None:
+            return {}
+        return {"head": TokenTable(self.head, self.head.shape[1] ** -0.5)}
+
+
+def head_size(shape: TableShape, options: UntiedOptions) -> int:
+    """Return the values of the head that an UntiedMethod trains."""
+    return shape.num_rows * shape.width if options.output == "dense" else 0
+
+
+def require_rows(num_symbols: int, known: int) -> None:
+    """Raise UsageError if there are more symbols than rows that belong to names."""
+    if num_symbols > known:
+        raise UsageError(
+            f"{num_symbols} names, but the model has rows for {known}: "
+            f"train it with --set vocabulary={num_symbols}"
         )
 
 
-def normal_parameter(num_rows: int, width: int, generator: torch.Generator) -> nn.Parameter:
-    """Return trainable rows drawn from N(0, 1)."""
-    return nn.Parameter(torch.randn(num_rows, width, generator=generator))
+def normal_parameter(
+    num_rows: int, width: int, generator: torch.Generator, std: float = 1.0
+) -> nn.Parameter:
+    """Return trainable rows drawn from N(0, std^2)."""
+    return nn.Parameter(torch.randn(num_rows, width, generator=generator) * std)
 
 
 def load_method(name: str) -> type[EmbeddingMethod]:

@@ -68,7 +68,10 @@ class ReferenceModel(nn.Module):
         return self.loss.scale * self._scores(hidden_BTD, rows)
 
     def _embed(self, ids: Tensor, rows: Rows) -> Tensor:
-        return F.embedding(ids, rows.input) * math.sqrt(rows.input.shape[-1])
+        scale = self.method.input_scale
+        if scale is None:
+            scale = math.sqrt(rows.input.shape[-1])
+        return F.embedding(ids, rows.input) * scale
 
     def _scores(self, hidden: Tensor, rows: Rows) -> Tensor:
         # Scores stay in float32: a scale of up to 100 would magnify the rounding of bfloat16.

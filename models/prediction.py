@@ -109,7 +109,7 @@ def _origin(
         "method": config.method,
         "options": to_plain(config.options),
         "seed": config.seed,
-        "parameters": parameter_counts(model),
+        "parameters": parameter_counts(config, model),
         "trained_on": dict(config.dataset),
         "dataset": {"name": dataset.name, "fingerprint": dataset.fingerprint, "split": split},
         "versions": versions(),

@@ -13,7 +13,7 @@ from symshift.models.building import build_model
 from symshift.models.checkpoints import Checkpoint, load_optimizer_state, optimizer_state
 from symshift.models.configuration import RunConfig, TrainConfig
 from symshift.models.encoding import EncodedRows
-from symshift.models.model import Rows
+from symshift.models.model import ReferenceModel, Rows
 from symshift.models.streams import mixed_precision, pick_dtype, stream, stream_seed
 
 BETAS = (0.9, 0.95)
@@ -27,15 +27,28 @@ def learning_rate(step: int, config: TrainConfig) -> float:
     return config.lr * 0.5 * (1 + math.cos(math.pi * (step - config.warmup_steps) / rest))
 
 
-def build_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.AdamW:
-    """Return AdamW with weight decay on matrices and tables, and none on biases and norms."""
+def build_optimizer(model: ReferenceModel, config: TrainConfig) -> torch.optim.AdamW:
+    """Return AdamW with weight decay on matrices and tables, and none on biases and norms.
+
+    The values of the embedding method follow its own schedule.
+    """
+    own = {*model.method.parameters()}
     trained = [p for p in model.parameters() if p.requires_grad]
     groups = [
-        {"params": [p for p in trained if p.dim() > 1], "weight_decay": config.weight_decay},
-        {"params": [p for p in trained if p.dim() <= 1], "weight_decay": 0.0},
+        {
+            "params": [p for p in trained if (p in own) is is_own and (p.dim() > 1) is is_matrix],
+            "weight_decay": config.weight_decay if is_matrix else 0.0,
+            "schedule": model.method.schedule_step if is_own else _plain_schedule,
+        }
+        for is_own in (False, True)
+        for is_matrix in (True, False)
     ]
     fused = trained[0].device.type in ("cpu", "cuda")
     return torch.optim.AdamW([g for g in groups if g["params"]], lr=0.0, betas=BETAS, fused=fused)
+
+
+def _plain_schedule(step: int, steps: int) -> int:
+    return step
 
 
 class Trainer:
@@ -74,10 +87,11 @@ class Trainer:
         loss.backward()  # type: ignore[no-untyped-call]
         self._norm = nn.utils.clip_grad_norm_(self._names, config.clip_norm)
         for group in self._optimizer.param_groups:
-            group["lr"] = learning_rate(step, config)
+            group["lr"] = learning_rate(group["schedule"](step, config.steps), config)
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
-        self.model.method.after_step(step, self._optimizer, self._stream("after-step", step))
+        after_step = self.model.method.after_step
+        after_step(step, config.steps, self._optimizer, self._stream("after-step", step))
         self._loss_sum += loss.detach()
         self._num_summed += 1
         self.step_done = step

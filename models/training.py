@@ -65,7 +65,9 @@ def train(
         rows = dataset.rows("train")
         encoded = encode_rows(task, config.codec, rows, with_paths=needs_paths(config))
         trainer = Trainer(config, encoded, where)
-        folder.write_config({**config.to_json(), "parameters": parameter_counts(trainer.model)})
+        folder.write_config(
+            {**config.to_json(), "parameters": parameter_counts(config, trainer.model)}
+        )
         _fit(trainer, folder, dataset, task)
     return config
 

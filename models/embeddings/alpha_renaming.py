@@ -14,7 +14,13 @@ from torch.nn import functional as F
 
 from symshift.data.errors import UsageError
 from symshift.data.options import option
-from symshift.models.embedding import EmbeddingMethod, HeadOptions, TableShape, normal_parameter
+from symshift.models.embedding import (
+    EmbeddingMethod,
+    HeadOptions,
+    ParameterReport,
+    TableShape,
+    normal_parameter,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +46,7 @@ class AlphaRenaming(EmbeddingMethod):
         self.loss = options.loss
         self._options = options
         self.fixed = normal_parameter(shape.num_fixed, shape.width, generator)
-        size = shape.num_symbols if options.pool is None else options.pool
+        size = _pool_size(shape, options)
         if size < 1:
             raise UsageError(f"pool={size}: at least 1 row is needed")
         self.pool = normal_parameter(size, shape.width, generator)
@@ -66,12 +72,22 @@ class AlphaRenaming(EmbeddingMethod):
         keys_BP = torch.rand(batch_size, len(self.pool), generator=generator)
         return keys_BP.argsort(dim=-1)[:, :num_symbols]
 
+    @classmethod
+    def parameter_report(cls, shape: TableShape, options: AlphaRenamingOptions) -> ParameterReport:
+        """Count the fixed rows and the pool."""
+        num_rows = shape.num_fixed + _pool_size(shape, options)
+        return ParameterReport(input=num_rows * shape.width, output=0, stored=0)
+
     def _require(self, num_symbols: int) -> None:
         if num_symbols > len(self.pool):
             raise UsageError(
                 f"{num_symbols} names, but the pool has {len(self.pool)} rows: "
                 f"train it with --set pool={num_symbols}"
             )
+
+
+def _pool_size(shape: TableShape, options: AlphaRenamingOptions) -> int:
+    return shape.num_symbols if options.pool is None else options.pool
 
 
 METHOD = AlphaRenaming

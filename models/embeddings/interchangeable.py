@@ -18,7 +18,13 @@ from torch.nn import functional as F
 
 from symshift.data.errors import UsageError
 from symshift.data.options import option
-from symshift.models.embedding import EmbeddingMethod, HeadOptions, TableShape, normal_parameter
+from symshift.models.embedding import (
+    EmbeddingMethod,
+    HeadOptions,
+    ParameterReport,
+    TableShape,
+    normal_parameter,
+)
 from symshift.models.randomizers import RANDOMIZERS
 
 
@@ -67,6 +73,14 @@ class Interchangeable(EmbeddingMethod):
         symbols_MD = torch.cat((meanings_ND[-1:].expand(num_symbols, -1), codes_MS), dim=-1)
         rows_VD = torch.cat((fixed_VD, symbols_MD))
         return F.normalize(rows_VD, dim=-1) if self._options.final_norm else rows_VD
+
+    @classmethod
+    def parameter_report(
+        cls, shape: TableShape, options: InterchangeableOptions
+    ) -> ParameterReport:
+        """Count the fixed rows and the one that symbols share: nothing grows with the names."""
+        meaning_dim = shape.width - options.symbol_dim
+        return ParameterReport(input=(shape.num_fixed + 1) * meaning_dim, output=0, stored=0)
 
 
 METHOD = Interchangeable

@@ -6,15 +6,23 @@ AdaCos. That is the default here. `final_norm=false feature_norm=false loss=cros
 plain tied model, whose rows start at N(0, 1/D) so that scores start at variance 1.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from symshift.data.errors import UsageError
 from symshift.data.options import option
-from symshift.models.embedding import EmbeddingMethod, HeadOptions, TableShape, normal_parameter
+from symshift.models.embedding import (
+    EmbeddingMethod,
+    HeadOptions,
+    ParameterReport,
+    TableShape,
+    TokenTable,
+    normal_parameter,
+    require_rows,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,20 +45,28 @@ class Learned(EmbeddingMethod):
         self.loss = options.loss
         self._final_norm = options.final_norm
         self._num_fixed = shape.num_fixed
-        self.rows = normal_parameter(shape.num_fixed + shape.num_symbols, shape.width, generator)
-        if not options.final_norm:
-            with torch.no_grad():
-                self.rows.mul_(shape.width**-0.5)
+        self._std = first_std(shape, options)
+        self.rows = normal_parameter(shape.num_rows, shape.width, generator, self._std)
 
     def table(self, num_symbols: int, generator: torch.Generator) -> Tensor:
         """Return the trained rows of the first M names."""
-        if num_symbols > (known := len(self.rows) - self._num_fixed):
-            raise UsageError(
-                f"{num_symbols} names, but the model has rows for {known}: "
-                f"train it with --set vocabulary={num_symbols}"
-            )
+        require_rows(num_symbols, len(self.rows) - self._num_fixed)
         rows_VD = self.rows[: self._num_fixed + num_symbols]
         return F.normalize(rows_VD, dim=-1) if self._final_norm else rows_VD
+
+    def token_tables(self) -> Mapping[str, TokenTable]:
+        """Return the table."""
+        return {"rows": TokenTable(self.rows, self._std)}
+
+    @classmethod
+    def parameter_report(cls, shape: TableShape, options: LearnedOptions) -> ParameterReport:
+        """Count V rows."""
+        return ParameterReport(input=shape.num_rows * shape.width, output=0, stored=0)
+
+
+def first_std(shape: TableShape, options: LearnedOptions) -> float:
+    """Return the standard deviation of first values: 1 where rows are scaled, else 1/sqrt(D)."""
+    return 1.0 if options.final_norm else shape.width**-0.5
 
 
 METHOD = Learned
