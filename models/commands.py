@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from symshift.data import console
-from symshift.data.console import CONTEXT, common, path_type, show
+from symshift.data.console import CONTEXT, Parsed, common, path_type, show
+from symshift.data.options import Range
 
 
 @click.command(context_settings=CONTEXT)
@@ -107,6 +108,35 @@ def run(experiment: str, out: Path, device: str, as_json: bool) -> None:
 
 
 @click.command(context_settings=CONTEXT)
+@click.argument("file", type=path_type())
+@click.option("--tensor", required=True, help="the embedding matrix, such as embed_tokens.weight")
+@click.option("--rows", type=Parsed(Range), required=True, help="the rows A-B in question")
+@click.option("--against", type=Parsed(Range), help="rows to compare with  [default: all others]")
+@click.option(
+    "-o",
+    "--output",
+    type=path_type(),
+    default="collapse.json",
+    show_default=True,
+    help="the report to write; its picture lies beside it as .png",
+)
+@common
+def collapse(
+    file: Path, tensor: str, rows: Range, against: Range | None, output: Path, as_json: bool
+) -> None:
+    """Tell whether rows of an embedding matrix have collapsed onto one another.
+
+    FILE is a .safetensors file, the index of a sharded checkpoint, or the folder of either.
+
+    Example: symshift collapse model.safetensors --tensor embed_tokens.weight --rows 6-104
+    """
+    from symshift.models.collapse import report_collapse
+
+    report = report_collapse(file, tensor, rows, output, against=against)
+    show(report.to_plain(), as_json, report.to_text())
+
+
+@click.command(context_settings=CONTEXT)
 @common
 def doctor(as_json: bool) -> None:
     """Say what is installed, what is missing, and the line that mends it.
@@ -120,4 +150,4 @@ def doctor(as_json: bool) -> None:
     show(plain, as_json, format_findings(findings))
 
 
-COMMANDS = (train, predict, run, doctor)
+COMMANDS = (train, predict, run, collapse, doctor)
