@@ -63,9 +63,9 @@ def pairs_of(num_symbols: int, max_size: int, num_pairs: int, seed: int) -> list
 
 
 def _rows(num_symbols: int, max_size: int, seed: int) -> Iterator[dict[str, str]]:
-    options, window = Options(size=Range(1, max_size)), Window(0, num_symbols)
+    stream = TASK.stream(Options(size=Range(1, max_size)), Window(0, num_symbols))
     for index in count():
-        problem = TASK.candidate(options, window, seed, index)
+        problem = stream.problem(seed, index)
         if isinstance(problem, Problem):
             solution = TASK.solve(problem)
             if isinstance(solution, Solution):

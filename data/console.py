@@ -33,7 +33,7 @@ _REPORTED = (
     UnicodeEncodeError,
     UnicodeDecodeError,
 )
-_EXTRAS = {"ray": "ray", "safetensors": "train", "torch": "train"}
+_EXTRAS = {"ray": "ray", "safetensors": "train", "torch": "train", "transformers": "hub"}
 
 
 class Parsed(click.ParamType[Any]):

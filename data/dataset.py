@@ -72,6 +72,17 @@ class Dataset:
         """Return the number of rows of a split."""
         return sum(file["rows"] for file in self._of(split))
 
+    def ranges(self, split: str) -> dict[str, str]:
+        """Return the least and greatest `num_symbols` and `size` of a split's rows, as "A-B".
+
+        They are the manifest's, and none where it does not say.
+        """
+        cells = [cell for cell in self.manifest["cells"] if cell["split"] == split]
+        if not cells:
+            return {}
+        found = {name: [cell[name] for cell in cells] for name in ("num_symbols", "size")}
+        return {name: f"{min(values)}-{max(values)}" for name, values in found.items()}
+
     def files(self, split: str) -> list[Path]:
         """Return the shards of a split, in order.
 

@@ -180,6 +180,17 @@ def is_boolean(formula: Formula) -> bool:
     return TEMPORAL.isdisjoint(formula)
 
 
+def tree_paths(tokens: Iterable[str]) -> list[tuple[int, ...]]:
+    """Return, for tokens in Polish order, each node's branch choices, nearest to the node first."""
+    paths: list[tuple[int, ...]] = []
+    waiting: list[tuple[int, ...]] = [()]
+    for token in tokens:
+        path = waiting.pop()
+        paths.append(path)
+        waiting += [(choice, *path) for choice in reversed(range(ARITY.get(token, 0)))]
+    return paths
+
+
 def end_of_operand(formula: Formula, start: int) -> int:
     """Return the index behind the subformula that starts at `start`."""
     open_places = 1

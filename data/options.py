@@ -94,7 +94,7 @@ def build(cls: type[T], values: Mapping[str, Any], kind: str = "option") -> T:
             raise unknown_name(kind, key, known)
         converted[key] = _convert(value, hints[key], key)
         choices = known[key].metadata.get("choices")
-        if choices and converted[key] not in choices:
+        if choices and converted[key] is not None and converted[key] not in choices:
             raise unknown_name(key, str(converted[key]), choices)
     return cls(**converted)
 

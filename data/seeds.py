@@ -16,6 +16,8 @@ T = TypeVar("T")
 Part = str | int | Sequence["Part"]
 
 BLOCK_WORDS = 64
+_MANY_WORDS = 256
+_WORD_SPACE = 1 << 32
 
 
 def _serialise(part: Part) -> bytes:
@@ -56,10 +58,10 @@ class Draws:
         self._words: tuple[int, ...] = ()
         self._at = 0
 
-    def _next_block(self) -> bytes:
+    def _next_block(self, words: int = BLOCK_WORDS) -> bytes:
         key = self._key + b"#%d" % self._block
         self._block += 1
-        return hashlib.shake_128(key).digest(4 * BLOCK_WORDS)
+        return hashlib.shake_128(key).digest(4 * words)
 
     def _word(self) -> int:
         if self._at == len(self._words):
@@ -83,6 +85,20 @@ class Draws:
             # some results are drawn again (Lemire 2019).
             if product % space >= space % bound:
                 return product // space
+
+    def integers(self, bound: int) -> Iterator[int]:
+        """Yield uniform integers in [0, bound) without end, as exact as `below`, but faster.
+
+        Raises:
+            ValueError: If the bound is not from 1 to 2^32.
+        """
+        if not 0 < bound <= _WORD_SPACE:
+            raise ValueError(f"bound={bound} must be from 1 to {_WORD_SPACE}")
+        while True:
+            words = np.frombuffer(self._next_block(_MANY_WORDS), "<u4").astype(np.uint64)
+            products = words * np.uint64(bound)
+            exact = products % np.uint64(_WORD_SPACE) >= _WORD_SPACE % bound
+            yield from (products[exact] >> np.uint64(32)).tolist()
 
     def uniform(self) -> float:
         """Return a float in [0, 1) with 53 random bits."""

@@ -1,9 +1,10 @@
 """What a task is: the one interface between problems, texts, tokens and verdicts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from symshift.data.grammar import Grammar
 from symshift.data.verdict import Judgement
 from symshift.data.vocabulary import Window
 
@@ -30,6 +31,15 @@ class Problem:
     """Its size."""
     canonical_text: str
     """The frozen serialisation of its canonical form."""
+    split_text: str | None = None
+    """What decides its split, where that is less than the canonical form."""
+    form: str = ""
+    """Which form its target shall have, where the task has several."""
+
+    @property
+    def decides_split(self) -> str:
+        """The text that decides its split."""
+        return self.canonical_text if self.split_text is None else self.split_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +52,53 @@ class Solution:
     """Name and version of the solver that found it."""
     shortcuts: tuple[str, ...] = ()
     """The trivial answers that are right as well."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """The columns that only this task has, over the problem's own symbols."""
 
 
 Cell = tuple[int, int]
 """A number of distinct symbols, and a size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Even:
+    """A promise that each split holds some values of its columns equally often."""
+
+    columns: tuple[str, ...]
+    """The columns, which the task adds."""
+    values: tuple[tuple[Any, ...], ...]
+    """The values of these columns; a row with other values is not concerned."""
+    is_exact: bool = False
+    """Whether at every moment the counts differ by one row at most, or else by a few."""
+
+
+class ProblemStream(Protocol):
+    """The candidates of a task under one choice of options and names."""
+
+    @property
+    def length(self) -> int | None:
+        """Where candidates end: indices are below it. None if they do not end."""
+
+    @property
+    def space(self) -> int | None:
+        """How many problems there are, or None where they cannot be counted."""
+
+    @property
+    def cells(self) -> Mapping[Cell, int | None]:
+        """The cells that problems can lie in, in order.
+
+        Each has the number of candidates that come to it, where that is known, or None.
+        """
+
+    @property
+    def even(self) -> Sequence[Even]:
+        """What each split holds equally often."""
+
+    def place(self, seed: int, index: int) -> Cell | None:
+        """Return the cell of a candidate before it is drawn; None unless cells come evenly."""
+
+    def problem(self, seed: int, index: int) -> Problem | Rejected:
+        """Draw a candidate: a pure function of (options, names, seed, index)."""
 
 
 class Task(Protocol):
@@ -55,6 +108,8 @@ class Task(Protocol):
     """The name that users type; also the name of the file under tasks/."""
     summary: str
     """One line for `symshift list tasks`."""
+    instructions: str
+    """What a problem means and what its answer must be, for somebody who has met neither."""
     version: int
     """The stream version: it changes when the same seed and index give another candidate."""
     options: type[Any]
@@ -65,31 +120,25 @@ class Task(Protocol):
     """Whether the canonical form keeps the names (only copying: renamed strings are its point)."""
     fixed_tokens: tuple[str, ...]
     """The network's tokens that are not symbols, in a fixed order."""
+    answer_mark: str
+    """A regular expression that matches once in a line that holds one answer, for the lenient
+    reading: it rather finds too many than overlooks one."""
+    grammar: Grammar | None
+    """What well-formed answers look like, as tokens of encode_target; None if that is not stated.
+    It lets every target pass, and nothing that `check` would call invalid for its form."""
     shortcut_names: tuple[str, ...]
     """The trivial answers that a row can be solved by, such as "all-true"."""
     checker: str
     """What decides verdicts, with its version and budget; recorded in every result."""
 
-    def num_candidates(self, options: Any, window: Window) -> int | None:
-        """Return where the stream of candidates ends, or None if it does not."""
+    def stream(self, options: Any, window: Window) -> ProblemStream:
+        """Return the candidates that options and a window of names give.
 
-    def space(self, options: Any, window: Window) -> int | None:
-        """Return how many problems there are, or None where they cannot be counted."""
+        It is cheap to call again with the same arguments: the last streams are kept.
 
-    def cells(self, options: Any, window: Window) -> Mapping[Cell, int | None]:
-        """Return the cells that problems can lie in, in order.
-
-        Each has the number of candidates that come to it, where that is known, or None.
+        Raises:
+            UsageError: If no candidate can be what the options ask for.
         """
-
-    def place(self, options: Any, window: Window, seed: int, index: int) -> Cell | None:
-        """Return the cell of a candidate where it is known before it is drawn, or None.
-
-        It is where the options ask for all cells evenly.
-        """
-
-    def candidate(self, options: Any, window: Window, seed: int, index: int) -> Problem | Rejected:
-        """Draw a problem: a pure function of (options, number of names in window, seed, index)."""
 
     def read(self, text: str) -> Problem:
         """Return the problem that an input text states.

@@ -21,6 +21,19 @@ class Verdict(StrEnum):
     """The checker's fixed budget of states ran out before it could decide."""
 
 
+class Proof(StrEnum):
+    """What the steps before an answer are worth, beside its verdict (contract: horn)."""
+
+    MINIMAL = "minimal"
+    """Right, and no step can be left out."""
+    VALID = "valid"
+    """Right, with steps to spare."""
+    BROKEN = "broken"
+    """A step is wrong, or the answer does not follow from the steps."""
+    ABSENT = "absent"
+    """There are no steps where some are needed, or there is no answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """A verdict with its reason."""
@@ -31,6 +44,10 @@ class Judgement:
     """Why, in one line; empty where the verdict says it all."""
     foreign: bool = False
     """Whether the prediction uses symbols that the input does not have."""
+    proof: Proof | None = None
+    """The verdict on its proof, for tasks whose answers have one."""
+    proof_reason: str = ""
+    """Why: the first bad step of a broken proof, or a step that is not needed."""
 
     @property
     def is_right(self) -> bool:

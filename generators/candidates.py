@@ -9,11 +9,13 @@ from symshift.data.example import Example, canonical_id_of, row_id_of, split_of
 from symshift.data.plugins import load_task
 from symshift.data.seeds import Draws
 from symshift.data.task import Cell, Problem, Rejected, Solution, Task
-from symshift.data.text import is_name, rename_text, tokens_of
+from symshift.data.text import is_name, rename_text, rename_values, tokens_of
 from symshift.data.vocabulary import Window
-from symshift.generators.perturbation import give_names
+from symshift.generators.perturbation import IN_ORDER, give_names
 
 FULL = "surplus"
+MAX_KEPT_TEXT = 200
+"""Characters of a problem that may come up again."""
 Full = Set[str | Cell]
 """The splits and cells that need no more rows."""
 
@@ -49,9 +51,16 @@ class Skipped:
 def _named(task: Task, recipe: Recipe, problem: Problem, target: str, index: int) -> dict[str, str]:
     if task.names_matter and recipe.perturbation == "none":
         return {}  # The candidate was drawn with its names.
-    in_target = tuple(dict.fromkeys(filter(is_name, tokens_of(target))))
+    symbols: tuple[str, ...] = problem.symbols
+    in_target: tuple[str, ...] = ()
+    if recipe.perturbation in IN_ORDER:
+        symbols, in_target = _symbols_in(problem.input), _symbols_in(target)
     draws = Draws("names", task.name, task.version, recipe.seed, index)
-    return give_names(recipe.perturbation, problem.symbols, in_target, recipe.window, draws)
+    return give_names(recipe.perturbation, symbols, in_target, recipe.window, draws)
+
+
+def _symbols_in(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(is_name, tokens_of(text))))
 
 
 def _example(
@@ -69,17 +78,24 @@ def _example(
         num_symbols=len(problem.symbols),
         size=problem.size,
         canonical_id=canonical_id_of(task.name, canonical_text),
-        split=split_of(task.name, canonical_text),
+        split=split_of(task.name, text if task.names_matter else problem.decides_split),
         perturbation=recipe.perturbation,
         shortcuts=solution.shortcuts,
         index=index,
         solver=solution.solver,
+        extra=rename_values(solution.extra, names),
     )
 
 
-@lru_cache(maxsize=1 << 14)
-def _solved(task_name: str, problem: Problem) -> Solution | Rejected:
+def _solved(task: Task, problem: Problem) -> Solution | Rejected:
     """Solve a problem; small ones come up again and again, so the last answers are kept."""
+    if len(problem.input) > MAX_KEPT_TEXT:
+        return task.solve(problem)
+    return _solved_before(task.name, problem)
+
+
+@lru_cache(maxsize=1 << 14)
+def _solved_before(task_name: str, problem: Problem) -> Solution | Rejected:
     return load_task(task_name).solve(problem)
 
 
@@ -96,16 +112,17 @@ def realise(context: tuple[Recipe, Full], index: int) -> Example | Skipped:
     """
     recipe, full = context
     task = load_task(recipe.task)
-    cell = task.place(recipe.options, recipe.window, recipe.seed, index)
+    stream = task.stream(recipe.options, recipe.window)
+    cell = stream.place(recipe.seed, index)
     if cell is not None and cell in full:
         return Skipped(FULL, cell=cell)
-    problem = task.candidate(recipe.options, recipe.window, recipe.seed, index)
+    problem = stream.problem(recipe.seed, index)
     if isinstance(problem, Rejected):
         return Skipped(problem.reason, cell=cell)
     cell = (len(problem.symbols), problem.size)
-    if not task.names_matter and (split := split_of(task.name, problem.canonical_text)) in full:
+    if not task.names_matter and (split := split_of(task.name, problem.decides_split)) in full:
         return Skipped(FULL, split, cell)
-    solution = _solved(task.name, problem)
+    solution = _solved(task, problem)
     if isinstance(solution, Rejected):
-        return Skipped(solution.reason, split_of(task.name, problem.canonical_text), cell)
+        return Skipped(solution.reason, split_of(task.name, problem.decides_split), cell)
     return _example(task, recipe, problem, solution, index)

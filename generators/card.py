@@ -7,20 +7,12 @@ from typing import Any
 
 from symshift.data.dataset import AS_PUBLISHED
 from symshift.data.example import SPLITS
+from symshift.data.plugins import load_task
+from symshift.generators.theories.statistics import statistics_lines
 
 LICENSE = "cc0-1.0"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (10**6, "100K<n<1M"))
 
-_MEANING = {
-    "ltl": """\
-`input` is a formula of linear temporal logic in Spot's infix syntax, `target` a symbolic lasso
-that satisfies it, in Spot's word syntax. Traces are infinite: `a; cycle{b}` is one step where `a`
-holds, then `b` for ever. A step fixes only what it mentions; what it does not mention may be
-anything at every visit. An answer is right when its language is not empty and every infinite
-word it describes satisfies the formula; there may be many right answers besides `target`.
-Finite traces (LTLf) have no meaning here.""",
-    "copy": "`input` is a string of symbols separated by spaces, `target` is the same string.",
-}
 _COLUMNS = {
     "id": "unique, from content",
     "task": "the task",
@@ -28,13 +20,21 @@ _COLUMNS = {
     "target": "a right answer, checked by two independent methods",
     "symbols": "the input's symbols in canonical order",
     "num_symbols": "how many distinct symbols the input has",
-    "size": "nodes of the formula tree; for copy, symbols in the string",
+    "size": "nodes of the formula tree; for copy, symbols in the string; for horn, rules and facts",
     "canonical_id": "equal for equivalent problems",
-    "split": "train, validation or test: a function of the canonical form alone",
+    "split": "train, validation or test: a function of the canonical form alone (for horn, without "
+    "the query)",
     "perturbation": "how symbols were given names",
     "shortcuts": "trivial answers that solve the row; rows without any are the hard ones",
     "index": "which candidate of the stream",
     "solver": "what made the target",
+    "facts": "the facts, in the order of the text",
+    "rules": "the rules, in the order of the text",
+    "query": "the atom that is asked about",
+    "label": "whether it is derivable",
+    "depth": "rounds of forward chaining to the query; null where it is not derivable",
+    "closure_depth": "rounds until nothing more is derivable",
+    "proof": "a proof that no step can be left out of",
     "base_id": "the row this one renames",
     "renaming": "each symbol of that row with its name here",
     "regime": "seen, unseen-query, all-unseen or some-unseen, by the names used",
@@ -80,6 +80,11 @@ def _front_matter(manifest: Mapping[str, Any]) -> list[str]:
 def _title(manifest: Mapping[str, Any]) -> str:
     start, stop = manifest["vocabulary"]["window"]
     return f"symshift {manifest['task']}, {stop - start + 1} names"
+
+
+def _meaning(task_name: str) -> str:
+    paragraphs = load_task(task_name).instructions.split("\n")
+    return "\n\n".join(["`input` states a problem, `target` one right answer.", *paragraphs])
 
 
 def _table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
@@ -174,7 +179,7 @@ def card_text(manifest: Mapping[str, Any]) -> str:
         *_front_matter(manifest),
         f"# {_title(manifest)}",
         "",
-        _MEANING.get(manifest["task"], ""),
+        _meaning(manifest["task"]),
         "",
         f"Made by symshift {manifest['versions']['symshift']} with",
         "",
@@ -195,6 +200,7 @@ def card_text(manifest: Mapping[str, Any]) -> str:
         "## Rows by size and number of symbols",
         "",
         *_cells(manifest),
+        *statistics_lines(manifest.get("shortcut_statistics")),
         "## Columns",
         "",
         *_table(

@@ -237,20 +237,30 @@ def import_(
 
 
 @click.command(context_settings=CONTEXT)
-@click.argument("format", metavar="deepltl|jsonl")
+@click.argument("format", metavar="deepltl|jsonl|prompts|lm-eval|hub")
 @click.argument("dataset", type=path_type())
 @click.argument("out", type=path_type())
+@click.option("--split", default="test", help="prompts, lm-eval: the rows to ask about")
+@click.option("--shots", type=click.IntRange(0), default=0, help="solved examples in each prompt")
+@click.option("--shots-split", default="train", help="where examples are drawn from")
+@click.option("--seed", type=int, default=0, help="the seed of that draw")
 @click.option("--overwrite", is_flag=True, help="replace files of this format that are in OUT")
 @common
-def export(format: str, dataset: Path, out: Path, overwrite: bool, as_json: bool) -> None:
-    """Write a data set as text for other people's tools, a file a split.
+def export(
+    format: str, dataset: Path, out: Path, overwrite: bool, as_json: bool, **given: Any
+) -> None:
+    """Write a data set for other people's tools.
 
-    Example: symshift export deepltl data/ltl exported/ltl
+    deepltl and jsonl are text, a file a split; prompts are a file of JSON lines to ask any
+    language model; lm-eval is a task of lm-evaluation-harness; hub is a folder to upload.
+
+    Example: symshift export prompts data/ltl prompts.jsonl --shots 3
     """
     from symshift.data.dataset import open_dataset
     from symshift.generators.exchange.exporting import export_dataset
 
-    report = export_dataset(format, open_dataset(dataset), out, overwrite=overwrite)
+    asked = console.typed_only(given)
+    report = export_dataset(format, open_dataset(dataset), out, overwrite=overwrite, **asked)
     show(report.to_json(), as_json, report.to_text())
 
 

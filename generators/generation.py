@@ -53,7 +53,7 @@ def recipe_for(task_name: str, wishes: Mapping[str, Any]) -> Recipe:
         seed=int(wishes.get("seed", 0)),
     )
     check_perturbation(recipe.perturbation)
-    task.cells(recipe.options, recipe.window)  # Refuses what no candidate can satisfy.
+    task.stream(recipe.options, recipe.window)  # Refuses what no candidate can satisfy.
     return recipe
 
 
@@ -152,7 +152,7 @@ def generate_dataset(
 
 def _engine(name: str, num_workers: int | None) -> WorkerPool | RayEngine:
     if name == "ray":
-        return RayEngine(num_workers)
+        return RayEngine(num_workers, ITEM_TIMEOUT_S, WORKER_MEMORY_MB)
     if name != "local":
         raise unknown_name("engine", name, ("local", "ray"))
     return WorkerPool(num_workers or num_usable_cpus(), ITEM_TIMEOUT_S, WORKER_MEMORY_MB)
@@ -194,10 +194,9 @@ def generate_rows(recipe: Recipe) -> Iterator[Example]:
 
     Equivalent rows come once. The iterator ends only where the stream of candidates does.
     """
-    task = load_task(recipe.task)
-    end = task.num_candidates(recipe.options, recipe.window)
-    quota = Quota(Demand(rows=dict.fromkeys(SPLITS, 2**62)))
-    for index in count() if end is None else range(end):
+    stream = load_task(recipe.task).stream(recipe.options, recipe.window)
+    quota = Quota(Demand(rows=dict.fromkeys(SPLITS, 2**62)), even=stream.even)
+    for index in count() if stream.length is None else range(stream.length):
         outcome = realise((recipe, frozenset()), index)
         if quota.judge(outcome):
             assert isinstance(outcome, Example)

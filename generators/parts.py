@@ -91,8 +91,9 @@ def write_part(recipe: Recipe, demand: Demand, part: Part, out: Path, engine: En
         _begin(out, marker)
         blocks = _Blocks(out, recipe.task)
         share = {s: math.ceil(n * (1 + MARGIN) / part.count) for s, n in demand.splits.items()}
-        quota = Quota(Demand(rows=share, hard_share=demand.hard_share))
-        end = load_task(recipe.task).num_candidates(recipe.options, recipe.window)
+        stream = load_task(recipe.task).stream(recipe.options, recipe.window)
+        quota = Quota(Demand(rows=share, hard_share=demand.hard_share), even=stream.even)
+        end = stream.length
         with tqdm(total=sum(share.values()), unit="row", disable=None, desc=out.name) as bar:
             for block in _own_blocks(part, end):
                 if quota.is_satisfied:

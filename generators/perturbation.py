@@ -54,6 +54,9 @@ PERTURBATIONS: dict[str, Namer] = {
 input (the bias of the published perturbed set, without its merging of symbols). `input-order`:
 by first occurrence in the input. `skew`: the n-th name of the vocabulary has weight 1/n."""
 
+IN_ORDER = frozenset(("target-order", "input-order"))
+"""Those that depend on where symbols occur in the texts."""
+
 
 def check_perturbation(kind: str) -> None:
     """Refuse an unknown perturbation.

@@ -20,8 +20,10 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import pebble
+from pebble.pool.process import WORKERS_NAME
 
 from symshift.data.errors import SymshiftError
+from symshift.generators.interrupts import interrupts_held
 
 C = TypeVar("C")
 I = TypeVar("I")  # noqa: E741 - context, item, result
@@ -139,8 +141,9 @@ class WorkerPool:
                     results = self._one_by_one(function, chunk)
                 yield results
         finally:
-            for _, future in waiting:
-                future.cancel()
+            with interrupts_held():
+                for _, future in waiting:
+                    future.cancel()
 
     def _one_by_one(self, function: Callable[[C, I], R], chunk: Chunk[C, I]) -> list[R]:
         results: list[R] = []
@@ -160,7 +163,8 @@ class WorkerPool:
     ) -> "concurrent.futures.Future[list[R]]":
         timeout_s = self.timeout_s * max(1, len(chunk.items))
         try:
-            return pool.schedule(_run, args=(function, chunk), timeout=timeout_s)
+            with interrupts_held():
+                return pool.schedule(_run, args=(function, chunk), timeout=timeout_s)
         except RuntimeError as error:
             raise _not_started() from error
 
@@ -187,13 +191,18 @@ class WorkerPool:
             initargs=(self.memory_mb,),
             context=multiprocessing.get_context("spawn"),
         )
+        others = set(multiprocessing.active_children())
         try:
-            with _interrupts_held():
+            with interrupts_held():
                 assert pool.active  # starts it
             yield pool
         finally:
-            with _interrupts_held():
+            with interrupts_held():
                 pool.stop()  # type: ignore[no-untyped-call]
+                # Joining takes away the locks that a worker which is just starting looks for.
+                for worker in set(multiprocessing.active_children()) - others:
+                    if worker.name == WORKERS_NAME:
+                        worker.terminate()
                 pool.join()
 
 
@@ -202,22 +211,6 @@ def _not_started() -> SymshiftError:
         "the worker processes ended before their first task: a script that is run as a file "
         "needs `if __name__ == '__main__':`, and the memory limit must leave room to start"
     )
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl-C waiting; processes and threads that are started meanwhile never get it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # once it runs: when it starts, it lets SIGINT through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start(memory_mb: int | None) -> None:

@@ -6,17 +6,20 @@ smaller counts is a prefix of one with larger ones.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from symshift.data.errors import UsageError
 from symshift.data.example import SPLITS, Example
-from symshift.data.task import Cell
+from symshift.data.task import Cell, Even
 from symshift.generators.candidates import FULL, Full, Skipped
+from symshift.generators.seen import SeenIds
+from symshift.generators.shares import EvenShares, Group
 
 DUPLICATE = "duplicate"
 EASY = "solved by a shortcut"
+UNEVEN = "more frequent than others of its kind"
 DRY_CANDIDATES = 5_000
 
 
@@ -53,14 +56,20 @@ class Demand:
 class Quota:
     """Takes or refuses outcomes, and counts why."""
 
-    def __init__(self, demand: Demand, cells: Mapping[Cell, int | None] | None = None) -> None:
+    def __init__(
+        self,
+        demand: Demand,
+        cells: Mapping[Cell, int | None] | None = None,
+        even: Sequence[Even] = (),
+    ) -> None:
         self._demand = demand
         self._splits = demand.splits
         self._cells = dict(cells or {})
         """Each with the number of candidates that come to it, where that is known."""
-        self._seen: set[bytes] = set()
+        self._seen = SeenIds()
         self._by_cell: Counter[tuple[str, Cell]] = Counter()
         self._kinds: Counter[tuple[str, Cell | None, bool]] = Counter()
+        self._shares = EvenShares(even)
         self._dry: Counter[Cell] = Counter()
         self._judged: Counter[Cell] = Counter()
         self.taken: Counter[str] = Counter()
@@ -132,6 +141,7 @@ class Quota:
         self.taken[row.split] += 1
         self._by_cell[self._scope(row.split), row.cell] += 1
         self._kinds[self._kind(row)] += 1
+        self._shares.note(self._group(row), row)
 
     def state(self) -> dict[str, Any]:
         """Return what the rows taken do not tell, as plain values."""
@@ -171,10 +181,13 @@ class Quota:
         wanting = (split for split in self._splits if not self._is_full(split))
         return all(self._by_cell[split, cell] >= self._demand.per_cell for split in wanting)
 
+    def _group(self, row: Example) -> Group:
+        """Return the group of rows within which shares are kept."""
+        return self._scope(row.split), row.cell if self._demand.per_cell is not None else None
+
     def _kind(self, row: Example) -> tuple[str, Cell | None, bool]:
         """Return the group within which the share of hard rows is kept, and the row's side."""
-        cell = row.cell if self._demand.per_cell is not None else None
-        return self._scope(row.split), cell, not row.shortcuts
+        return *self._group(row), not row.shortcuts
 
     def _refusal(self, outcome: Example | Skipped) -> str | None:
         if self._is_surplus(outcome):
@@ -184,6 +197,8 @@ class Quota:
             return outcome.reason
         if bytes.fromhex(outcome.canonical_id) in self._seen:
             return DUPLICATE
+        if self._shares.is_ahead(self._group(outcome), outcome):
+            return UNEVEN
         return EASY if self._is_too_easy(outcome) else None
 
     def _is_surplus(self, outcome: Example | Skipped) -> bool:

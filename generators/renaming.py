@@ -4,6 +4,8 @@ import itertools
 import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from symshift.data.manifest import MANIFEST_VERSION
 from symshift.data.plugins import load_task
 from symshift.data.schema import arrow_schema, column_types, to_table
 from symshift.data.seeds import Draws
-from symshift.data.text import rename_text
+from symshift.data.text import rename_text, rename_values
 from symshift.data.vocabulary import Window
 from symshift.generators.blocks import FOLDER
 from symshift.generators.shards import GROUP_ROWS, ShardWriter
@@ -34,8 +36,17 @@ from symshift.generators.writer import (
 _ORIGIN = ("imported_from", "split_rule")
 
 
+@lru_cache(maxsize=4)
+def _names(window: Window) -> Sequence[str]:
+    return window.names()
+
+
 def renamings(
-    symbols: Sequence[str], window: Window, max_renamings: int, draws: Draws
+    symbols: Sequence[str],
+    window: Window,
+    max_renamings: int,
+    draws: Draws,
+    taken: Sequence[str] = (),
 ) -> list[dict[str, str]]:
     """Return injective renamings of symbols into a window: all, or a sample without repetition.
 
@@ -44,13 +55,16 @@ def renamings(
         window: The names to use.
         max_renamings: How many to return at most.
         draws: The randomness of the sample.
+        taken: Names that are not free, because other symbols keep them.
 
     Returns:
         The identity first where it is a renaming into the window, then the others.
     """
-    num_names, num_symbols = len(window), len(symbols)
+    names = _names(window)
+    if any(name in window for name in taken):
+        names = [name for name in names if name not in taken]
+    num_names, num_symbols = len(names), len(symbols)
     total = math.perm(num_names, num_symbols)
-    names = window.names()
     identity = dict(zip(symbols, symbols, strict=True))
     has_identity = all(symbol in window for symbol in symbols)
     ranks: Sequence[int] = range(total)
@@ -85,8 +99,10 @@ def renamed(row: Example, renaming: Mapping[str, str], home: Window) -> Example:
     task = load_task(row.task)
     text = rename_text(row.input, renaming)
     pairs = [{"name": symbol, "renamed": renaming[symbol]} for symbol in row.symbols]
+    own = {name: row.extra[name] for name in task.extra_columns}
     values = {
         **row,
+        **rename_values(own, renaming),
         "id": row_id_of(row.task, row.id, text),
         "input": text,
         "target": rename_text(row.target, renaming),
@@ -100,19 +116,32 @@ def renamed(row: Example, renaming: Mapping[str, str], home: Window) -> Example:
     return Example.from_columns(values)
 
 
-def _variants(
-    dataset: Dataset, split: str, into: Window | None, max_renamings: int
-) -> Iterator[Example]:
-    window = into or dataset.window
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    """Which renamings are asked for."""
+
+    into: Window | None
+    """The names to rename into; None for the data set's own."""
+    only: str | None
+    """The column whose symbol is renamed alone."""
+    max_renamings: int
+    """The most variants of a row."""
+
+
+def _variants(dataset: Dataset, split: str, wish: _Wish) -> Iterator[Example]:
+    window = wish.into or dataset.window
     for row in dataset.rows(split):
-        if len(row.symbols) > len(window):
+        symbols = row.symbols if wish.only is None else (row[wish.only],)
+        kept = [symbol for symbol in row.symbols if symbol not in symbols]
+        num_free = len(window) - sum(symbol in window for symbol in kept)
+        if len(symbols) > num_free:
             raise UsageError(
-                f"row {row.id} has {len(row.symbols)} symbols, and the names {window} are only "
-                f"{len(window)}: give a larger window"
+                f"row {row.id} has {len(symbols)} symbols to rename, and of the names {window} "
+                f"only {num_free} are free: give a larger window"
             )
         draws = Draws("renaming", row.id, str(window))
-        for renaming in renamings(row.symbols, window, max_renamings, draws):
-            yield renamed(row, renaming, dataset.window)
+        for renaming in renamings(symbols, window, wish.max_renamings, draws, kept):
+            yield renamed(row, {**dict(zip(kept, kept, strict=True)), **renaming}, dataset.window)
 
 
 def _batches(rows: Iterator[Example], schema: Any) -> Iterator[Any]:
@@ -144,8 +173,9 @@ def write_renamed(
         UsageError: If a row has more symbols than there are names, or `only` does not apply.
         DataError: If the folder is not empty, or the data set is a renamed one.
     """
-    if only is not None:
-        raise UsageError(f"--only {only}: task {dataset.task_name} has no such part (horn has)")
+    task = load_task(dataset.task_name)
+    if only is not None and task.extra_columns.get(only) != "string":
+        raise UsageError(f"--only {only}: task {task.name} has no such part (horn has query)")
     if "renamed_from" in dataset.manifest:
         raise DataError(f"{dataset.path}: renamed already; rename the data set it came from")
     if out.resolve() == dataset.path.resolve():
@@ -153,12 +183,13 @@ def write_renamed(
     cap = max_renamings if max_renamings is not None else (120 if into is None else 1)
     if cap < 1:
         raise UsageError(f"max_renamings={cap} must be 1 or more")
-    columns = column_types(load_task(dataset.task_name).extra_columns, renamed=True)
+    wish = _Wish(into=into, only=only, max_renamings=cap)
+    columns = column_types(task.extra_columns, renamed=True)
     source = {
         "fingerprint": dataset.fingerprint,
         "window": [dataset.window.start, dataset.window.stop],
         "into": str(into) if into else None,
-        "only": None,
+        "only": only,
         "max_renamings": cap,
     }
     with locked_folder(out):
@@ -167,7 +198,7 @@ def write_renamed(
             clear_own_files(out)
         elif (out / "manifest.json").is_file():
             return _finished(out, source)
-        rows, shards = _write_shards(dataset, out, into, cap, columns)
+        rows, shards = _write_shards(dataset, out, wish, columns)
         manifest = {
             **{key: dataset.manifest[key] for key in ("task", "options", "perturbation", "seed")},
             **shards.summary(),
@@ -199,7 +230,7 @@ def _finished(out: Path, source: Mapping[str, Any]) -> Report:
 
 
 def _write_shards(
-    dataset: Dataset, out: Path, into: Window | None, cap: int, columns: Mapping[str, str]
+    dataset: Dataset, out: Path, wish: _Wish, columns: Mapping[str, str]
 ) -> tuple[dict[str, int], ShardWriter]:
     schema = arrow_schema(columns)
     final = out / FOLDER / "final"
@@ -207,7 +238,7 @@ def _write_shards(
     shards = ShardWriter(final, schema)
     rows: dict[str, int] = {}
     for split in dataset.splits:
-        variants = _variants(dataset, split, into, cap)
+        variants = _variants(dataset, split, wish)
         with tqdm(variants, unit="row", disable=None, desc=f"{out.name} {split}") as bar:
             rows[split] = shards.write_split(split, _batches(iter(bar), schema))
     return rows, shards

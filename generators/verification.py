@@ -1,8 +1,10 @@
 """Checks a data set on disk: files, schema, identities, and every label."""
 
+import hashlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,8 +16,10 @@ from symshift.data.example import Example, canonical_id_of, row_id_of, split_of
 from symshift.data.files import sha256_of
 from symshift.data.plugins import load_task
 from symshift.data.schema import arrow_schema
-from symshift.data.task import Task
+from symshift.data.task import Problem, Solution, Task
 from symshift.data.text import rename_text
+from symshift.data.verdict import Proof
+from symshift.generators.seen import KEY_BYTES, SeenIds
 
 
 def file_problems(dataset: Dataset) -> Iterator[str]:
@@ -65,16 +69,19 @@ def row_problems(
     judgement = task.check(row, row.target)
     if not judgement.is_right:
         yield f"its target is {judgement.verdict.value}: {judgement.reason or row.target}"
+    if judgement.proof is Proof.BROKEN:
+        yield f"the proof in its target is broken: {judgement.proof_reason}"
     stated = {
         "symbols": problem.symbols,
         "num_symbols": len(problem.symbols),
         "size": problem.size,
         "canonical_id": canonical_id_of(task.name, problem.canonical_text),
         "shortcuts": _shortcuts(row, task),
+        **_own_columns(task, problem),
     }
     if not renamed:
         if by_content:
-            stated["split"] = split_of(task.name, problem.canonical_text)
+            stated["split"] = split_of(task.name, problem.decides_split)
         stated["id"] = row_id_of(task.name, row.input)
     else:
         stated["id"] = row_id_of(task.name, row["base_id"], row.input)
@@ -91,6 +98,14 @@ def _shortcuts(row: Example, task: Task) -> tuple[str, ...]:
     return tuple(name for name in names if task.check(row, task.shortcut(name, row)).is_right)
 
 
+def _own_columns(task: Task, problem: Problem) -> Mapping[str, Any]:
+    """Return what the task's own columns must be: a solution is checked by two methods."""
+    if not task.extra_columns:
+        return {}
+    solution = task.solve(problem)
+    return solution.extra if isinstance(solution, Solution) else {}
+
+
 def verify(dataset: Dataset) -> Iterator[str]:
     """Yield a line for everything that is wrong with a data set; none means it is sound.
 
@@ -105,8 +120,7 @@ def verify(dataset: Dataset) -> Iterator[str]:
     renamed = "renamed_from" in dataset.manifest
     by_content = dataset.split_rule != AS_PUBLISHED
     fingerprint = Fingerprint()
-    seen: set[bytes] = set()
-    ids: set[str] = set()
+    seen, ids = SeenIds(), SeenIds()
     total = sum(dataset.num_rows(split) for split in dataset.splits)
     bar = tqdm(total=total, unit="row", disable=None, desc=f"verify {dataset.name}")
     for split in dataset.splits:
@@ -117,16 +131,19 @@ def verify(dataset: Dataset) -> Iterator[str]:
             yield from (f"{where}: {problem}" for problem in found)
             if row.split != split:
                 yield f"{where}: lies in {split}, says {row.split}"
-            if row.id in ids:
+            if not ids.add(_key(row.id)):
                 yield f"{where}: its id stands twice"
-            if not renamed and bytes.fromhex(row.canonical_id) in seen:
+            if not renamed and not seen.add(_key(row.canonical_id)):
                 yield f"{where}: equivalent to an earlier row"
-            ids.add(row.id)
-            seen.add(bytes.fromhex(row.canonical_id))
             bar.update()
     bar.close()
     if fingerprint.hexdigest() != dataset.fingerprint:
         yield f"{dataset.path}: the rows do not give the manifest's fingerprint"
+
+
+def _key(stated: str) -> bytes:
+    """Return a key for what a file states as an id, which may be any text."""
+    return hashlib.sha256(stated.encode()).digest()[:KEY_BYTES]
 
 
 def first_problems(dataset: Dataset, max_problems: int = 20) -> list[str]:

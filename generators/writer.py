@@ -110,15 +110,15 @@ def write_dataset(
         schema = arrow_schema(column_types(task.extra_columns, renamed=False))
         blocks = Blocks(out, schema)
         blocks.open(config)
-        quota = Quota(demand, task.cells(recipe.options, recipe.window) if demand.per_cell else {})
+        stream = task.stream(recipe.options, recipe.window)
+        quota = Quota(demand, stream.cells if demand.per_cell else {}, stream.even)
         blocks.restore(quota)
-        end = task.num_candidates(recipe.options, recipe.window)
         with tqdm(
             total=sum(demand.splits.values()) or None, unit="row", disable=None, desc=out.name
         ) as bar:
             bar.update(sum(quota.taken.values()))
-            stopped = _fill(recipe, quota, blocks, engine, end, bar)
-        message = _message(recipe, demand, quota, stopped)
+            stopped = _fill(recipe, quota, blocks, engine, stream.length, bar)
+        message = _message(stream.space, demand, quota, stopped)
         _assemble(out, config, quota, blocks, schema, stopped, message)
     # With cells, what there is is what was asked for.
     missing = {} if demand.per_cell is not None else quota.missing
@@ -237,7 +237,7 @@ def _stopped(quota: Quota, end: int | None) -> str | None:
     return None
 
 
-def _message(recipe: Recipe, demand: Demand, quota: Quota, stopped: str | None) -> str:
+def _message(space: int | None, demand: Demand, quota: Quota, stopped: str | None) -> str:
     if demand.per_cell is not None:
         short = len(quota.whole_cells(is_exhausted=stopped == "exhausted"))
         return f"{short} cells have fewer rows than asked for, all there are" if short else ""
@@ -245,7 +245,6 @@ def _message(recipe: Recipe, demand: Demand, quota: Quota, stopped: str | None) 
         return ""
     missing = ", ".join(f"{count} {split} rows" for split, count in quota.missing.items())
     if stopped == "exhausted":
-        space = load_task(recipe.task).space(recipe.options, recipe.window)
         return f"there are only {space} problems of this kind, all splits together: {missing} short"
     return (
         f"stopped after {STALL_CANDIDATES} candidates without a new row: {missing} short; "

@@ -17,9 +17,10 @@ from typing import Any
 
 from symshift.data.errors import DataError, UsageError
 from symshift.data.formula import MAX_TEXT
+from symshift.data.grammar import SYMBOL, Grammar, Move
 from symshift.data.options import Range, option
 from symshift.data.seeds import Draws
-from symshift.data.task import Cell, Problem, Rejected, Solution
+from symshift.data.task import Cell, Even, Problem, Rejected, Solution, Task
 from symshift.data.text import is_name, tokens_of
 from symshift.data.verdict import Judgement, Verdict
 from symshift.data.vocabulary import Window, name_at
@@ -29,6 +30,15 @@ from symshift.generators.strings import count_strings, unrank_string
 # smaller than what was asked for is written whole.
 _RANDOM_PASSES = 4
 MAX_LENGTH = 1_000
+GRAMMAR = Grammar(
+    start="first",
+    final=("next",),
+    moves=(Move("first", SYMBOL, "next"), Move("next", SYMBOL, "next")),
+)
+INSTRUCTIONS = (
+    "The problem is a string of symbols separated by spaces.\n"
+    "The answer is the same string. It is right when it is the same, symbol by symbol."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,45 +56,27 @@ class Copy:
 
     name = "copy"
     summary = "repeat a string of symbols"
+    instructions = INSTRUCTIONS
     version = 1
     options = Options
     extra_columns: Mapping[str, str] = {}
     names_matter = True
     fixed_tokens: tuple[str, ...] = ()
+    answer_mark = r"\S.*"
+    grammar: Grammar | None = GRAMMAR
     shortcut_names: tuple[str, ...] = ()
     checker = "equality 1"
 
-    def num_candidates(self, options: Options, window: Window) -> int | None:
-        """Return the end of the stream: some random passes, then every string once."""
-        return (_RANDOM_PASSES + 1) * self.space(options, window)
-
-    def space(self, options: Options, window: Window) -> int:
-        """Return how many strings there are."""
-        return sum(_counts(options, window).values())
-
-    def cells(self, options: Options, window: Window) -> Mapping[Cell, int | None]:
-        """Return the pairs of a number of distinct symbols and a length that strings have."""
-        return dict.fromkeys(_counts(options, window))
-
-    def place(self, options: Options, window: Window, seed: int, index: int) -> Cell | None:
-        """Return the cell of a candidate where all cells are drawn evenly."""
-        return _drawn(options, window, seed, index)[0] if options.balance else None
-
-    def candidate(
-        self, options: Options, window: Window, seed: int, index: int
-    ) -> Problem | Rejected:
-        """Draw a string: its length uniform, then uniform among those of that length."""
-        (num_symbols, length), rank = _drawn(options, window, seed, index)
-        places = unrank_string(length, len(window), Range(num_symbols, num_symbols), rank)
-        return self.read(" ".join(name_at(window.start + place) for place in places))
+    def stream(self, options: Options, window: Window) -> "StringStream":
+        """Return strings: random ones, then all of them."""
+        return _stream(options, window)
 
     def read(self, text: str) -> Problem:
         """Return the string that a text holds."""
         symbols = tokens_of(text)
         if not symbols or not all(map(is_name, symbols)):
             raise DataError(f"copy input {text[:60]!r} is no string of symbols, such as `c a b a`")
-        text = " ".join(symbols)
-        return Problem(text, tuple(dict.fromkeys(symbols)), len(symbols), text)
+        return _problem(symbols)
 
     def solve(self, problem: Problem) -> Solution | Rejected:
         """Return the string itself."""
@@ -95,15 +87,17 @@ class Copy:
         if text is None:
             return Judgement(Verdict.INVALID, "null is no answer")
         given, answer = tokens_of(row["input"]), tokens_of(text[: MAX_TEXT + 1])
-        foreign = not set(filter(is_name, answer)) <= set(given)
+        distinct = set(answer)
+        names = set(filter(is_name, distinct))
+        foreign = not names <= set(given)
         if len(text) > MAX_TEXT:
             reason = f"text of {len(text)} characters: at most {MAX_TEXT} are read"
             return Judgement(Verdict.INVALID, reason, foreign)
         if answer == given:
             return Judgement(Verdict.EXACT)
-        for at, token in enumerate(answer):
-            if not is_name(token):
-                return Judgement(Verdict.INVALID, f"token {at} ({token!r}) is no symbol", foreign)
+        if names != distinct:
+            at, token = next((at, t) for at, t in enumerate(answer) if t not in names)
+            return Judgement(Verdict.INVALID, f"token {at} ({token!r}) is no symbol", foreign)
         return Judgement(Verdict.INCORRECT, _difference(given, answer), foreign)
 
     def explain(self, row: Mapping[str, Any], text: str) -> str:
@@ -130,6 +124,60 @@ class Copy:
         """Return None: strings are no trees."""
 
 
+class StringStream:
+    """Random strings, then every string once: a data.task.ProblemStream."""
+
+    def __init__(self, options: Options, window: Window) -> None:
+        """Count the strings.
+
+        Raises:
+            UsageError: If there is none.
+        """
+        self._window = window
+        self._is_balanced = options.balance
+        num_symbols = _num_symbols(options, window)
+        self._counts = _counts(options.size, num_symbols, len(window))
+        # Random strings are of each part as often: of each cell or, without balance, each length.
+        parts: dict[Cell | int, dict[Cell, int]] = {}
+        for cell, count in self._counts.items():
+            parts.setdefault(cell if options.balance else cell[1], {})[cell] = count
+        self._parts = tuple(parts.values())
+        self.space: int = sum(self._counts.values())
+        """How many strings there are."""
+        self.length: int = (_RANDOM_PASSES + 1) * self.space
+        """Where candidates end."""
+        self.cells: Mapping[Cell, int | None] = dict.fromkeys(self._counts)
+        """The cells that strings lie in."""
+        self.even: Sequence[Even] = ()
+        """Nothing: strings have no columns of their own."""
+        law = "cells" if options.balance else "lengths"
+        self._shape = (law, str(len(window)), str(options.size), str(num_symbols))
+
+    def place(self, seed: int, index: int) -> Cell | None:
+        """Return the cell of a candidate where all cells are drawn evenly."""
+        return self._drawn(seed, index)[0] if self._is_balanced else None
+
+    def problem(self, seed: int, index: int) -> Problem:
+        """Draw a string, with names of the window."""
+        (num_symbols, length), rank = self._drawn(seed, index)
+        places = unrank_string(length, len(self._window), Range(num_symbols, num_symbols), rank)
+        return _problem(tuple(name_at(self._window.start + place) for place in places))
+
+    def _drawn(self, seed: int, index: int) -> tuple[Cell, int]:
+        """Return the cell of a candidate, and its rank among the strings there."""
+        at = index - _RANDOM_PASSES * self.space
+        if at >= 0:
+            return _listed(self._counts, at)
+        draws = Draws(Copy.name, Copy.version, seed, self._shape, index)
+        part = draws.choice(self._parts)
+        return _listed(part, draws.below(sum(part.values())))
+
+
+@lru_cache(maxsize=64)
+def _stream(options: Options, window: Window) -> StringStream:
+    return StringStream(options, window)
+
+
 def _num_symbols(options: Options, window: Window) -> Range:
     if options.size.max > MAX_LENGTH:
         raise UsageError(f"size {options.size}: strings of up to {MAX_LENGTH} symbols are drawn")
@@ -141,57 +189,34 @@ def _num_symbols(options: Options, window: Window) -> Range:
     return asked
 
 
-@lru_cache(maxsize=64)
-def _counts(options: Options, window: Window) -> Mapping[Cell, int]:
+@lru_cache(maxsize=16)
+def _counts(lengths: Range, num_symbols: Range, num_names: int) -> Mapping[Cell, int]:
     """Return the number of strings in each cell that has any."""
-    num_symbols = _num_symbols(options, window)
     counts = {
         (k, length): count
-        for length in range(max(1, options.size.min), options.size.max + 1)
+        for length in range(max(1, lengths.min), lengths.max + 1)
         for k in range(max(1, num_symbols.min), min(num_symbols.max, length) + 1)
-        if (count := count_strings(length, len(window), Range(k, k)))
+        if (count := count_strings(length, num_names, Range(k, k)))
     }
     if not counts:
         raise UsageError(
-            f"size {options.size}: no string of these lengths has {num_symbols} distinct symbols"
+            f"size {lengths}: no string of these lengths has {num_symbols} distinct symbols"
         )
     return counts
 
 
-@lru_cache(maxsize=64)
-def _by_length(options: Options, window: Window) -> Mapping[int, Mapping[Cell, int]]:
-    lengths: dict[int, dict[Cell, int]] = {}
-    for cell, count in _counts(options, window).items():
-        lengths.setdefault(cell[1], {})[cell] = count
-    return lengths
-
-
-def _drawn(options: Options, window: Window, seed: int, index: int) -> tuple[Cell, int]:
-    """Return the cell of a candidate, and its rank among the strings there."""
-    counts = _counts(options, window)
-    place = index - _RANDOM_PASSES * sum(counts.values())
-    if place >= 0:
-        return _listed(counts, place)
-    draws = Draws(Copy.name, Copy.version, seed, _shape(options, window), index)
-    if options.balance:
-        cell = draws.choice(list(counts))
-        return cell, draws.below(counts[cell])
-    of_length = draws.choice(list(_by_length(options, window).values()))
-    return _listed(of_length, draws.below(sum(of_length.values())))
-
-
-def _listed(counts: Mapping[Cell, int], place: int) -> tuple[Cell, int]:
+def _listed(counts: Mapping[Cell, int], at: int) -> tuple[Cell, int]:
     """Return cell and rank of the string at a place in the list of all strings."""
     for cell, count in counts.items():
-        if place < count:
-            return cell, place
-        place -= count
-    raise ValueError(f"{place=}: the stream of candidates ends before it")
+        if at < count:
+            return cell, at
+        at -= count
+    raise ValueError(f"place={at}: the stream of candidates ends before it")
 
 
-def _shape(options: Options, window: Window) -> tuple[str, ...]:
-    law = "cells" if options.balance else "lengths"
-    return (law, str(len(window)), str(options.size), str(_num_symbols(options, window)))
+def _problem(symbols: tuple[str, ...]) -> Problem:
+    text = " ".join(symbols)
+    return Problem(text, tuple(dict.fromkeys(symbols)), len(symbols), text)
 
 
 def _difference(given: tuple[str, ...], answer: tuple[str, ...]) -> str:
@@ -201,4 +226,4 @@ def _difference(given: tuple[str, ...], answer: tuple[str, ...]) -> str:
     return f"{len(answer)} symbols, not {len(given)}"
 
 
-TASK = Copy()
+TASK: Task = Copy()

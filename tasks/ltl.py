@@ -20,14 +20,19 @@ from typing import Any
 from symshift.data import formula as formulas
 from symshift.data import trace as traces
 from symshift.data.errors import DataError, DisagreementError
-from symshift.data.formula import ARITY, Formula, FormulaError
-from symshift.data.options import Range, option
-from symshift.data.task import Cell, Problem, Rejected, Solution
+from symshift.data.formula import ARITY, TEMPORAL, Formula, FormulaError
+from symshift.data.grammar import SYMBOL, Grammar, Move
+from symshift.data.options import option
+from symshift.data.task import Problem, Rejected, Solution, Task
 from symshift.data.trace import Trace, TraceError
 from symshift.data.verdict import Judgement, Verdict
 from symshift.data.vocabulary import Window
-from symshift.generators.formulas.grammar import Grammar
-from symshift.generators.formulas.streams import SAMPLERS, FormulaStream, formula_stream
+from symshift.generators.formulas.problems import (
+    FormulaOptions,
+    FormulaProblems,
+    formula_problems,
+    problem_of,
+)
 from symshift.solvers import lasso
 from symshift.solvers.boolean import equivalent
 from symshift.solvers.budget import BudgetExceeded
@@ -38,17 +43,47 @@ from symshift.solvers.steps import conjunction
 _TOKENS = "0 1 ! X F G & | -> <-> xor U R W M ; { }"
 DEFAULT_OPERATORS = "0 1 ! X U &"
 CHECKER_BUDGET = f"{lasso.DEFAULT_MAX_STATES} checker states"
+_STEP_ARITY = {
+    **{token: arity for token, arity in ARITY.items() if token not in TEMPORAL},
+    SYMBOL: 0,
+}
+# A trace that it lets pass may still describe no word, such as `cycle{0}`.
+GRAMMAR = Grammar(
+    start="step",
+    final=("end",),
+    moves=(
+        *(Move("step", kind, "prefix", due=arity) for kind, arity in _STEP_ARITY.items()),
+        Move("prefix", ";", "step"),
+        Move("step", "{", "cycle", due=1),
+        Move("cycle", ";", "cycle", due=1),
+        Move("cycle", "}", "end"),
+    ),
+    arity=_STEP_ARITY,
+)
+
+INSTRUCTIONS = (
+    "The problem is a formula of linear temporal logic about infinite words; finite traces (LTLf) "
+    "have no meaning here. Symbols are names such as `a` or `p26`; `1` is true, `0` is false. "
+    "Operators: `!` not, `X` next, `F` eventually, `G` always, `U` until, `R` release, `W` weak "
+    "until, `M` strong release, `&` and, `xor` exclusive or, `|` or, `->` implies, `<->` if and "
+    "only if. From the tightest: `! X F G`, then `U R W M` (right-associative), `&`, `xor`, `|`, "
+    "then `->` and `<->` on one level (right-associative).\n"
+    "The answer is a symbolic lasso in Spot's word syntax: steps separated by `;`, the last of "
+    "them inside `cycle{...}`, which repeats for ever. Each step is a Boolean formula over the "
+    "symbols. A step fixes only what it mentions; what it does not mention may be anything, anew "
+    "at every visit. For example, `a & !b; cycle{b; 1}` is one step where `a` holds and `b` does "
+    "not, then for ever, in turn, a step where `b` holds and a step that may be anything.\n"
+    "The answer is right when it describes at least one infinite word and every infinite word that "
+    "it describes satisfies the formula from its first step on. There is a right answer, and any "
+    "right answer counts."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(FormulaOptions):
     """What shapes the distribution of formulas."""
 
-    size: Range = option(Range(1, 35), "nodes of the formula tree, A-B")
-    num_symbols: Range | None = option(None, "distinct symbols in a formula, A-B")
-    sampler: str = option("randltl", "how formulas are drawn", SAMPLERS)
     operators: str = option(DEFAULT_OPERATORS, 'constants and operators, such as "! X U &"')
-    balance: bool = option(False, "all cells (num_symbols, size) evenly")
 
 
 class LTL:
@@ -56,38 +91,20 @@ class LTL:
 
     name = "ltl"
     summary = "satisfying traces of LTL formulas"
+    instructions = INSTRUCTIONS
     version = 1
     options = Options
     extra_columns: Mapping[str, str] = {}
     names_matter = False
     fixed_tokens = tuple(_TOKENS.split())
-    shortcut_names = ("all-true", "all-false")
+    answer_mark = r"\{"
+    grammar: Grammar | None = GRAMMAR
+    shortcut_names: tuple[str, ...] = ("all-true", "all-false")
     checker = f"lasso 1, {CHECKER_BUDGET}"
 
-    def num_candidates(self, options: Options, window: Window) -> int | None:
-        """Return the end of the stream: the uniform sampler's has one."""
-        return _stream(options, len(window)).length
-
-    def space(self, options: Options, window: Window) -> int | None:
-        """Return how many formulas there are up to renaming, where the sampler counts them."""
-        return _stream(options, len(window)).length
-
-    def cells(self, options: Options, window: Window) -> Mapping[Cell, int | None]:
-        """Return the cells that formulas can lie in."""
-        return _stream(options, len(window)).cells
-
-    def place(self, options: Options, window: Window, seed: int, index: int) -> Cell | None:
-        """Return the cell of a candidate where all cells are drawn evenly."""
-        return _stream(options, len(window)).place(seed, index) if options.balance else None
-
-    def candidate(
-        self, options: Options, window: Window, seed: int, index: int
-    ) -> Problem | Rejected:
-        """Draw a formula in canonical form."""
-        formula = _stream(options, len(window)).formula(seed, index)
-        if formula is None:
-            return Rejected("no formula of the size")
-        return _problem(formula, formulas.show(formula), formula)
+    def stream(self, options: Options, window: Window) -> FormulaProblems:
+        """Return formulas in canonical form."""
+        return formula_problems(options, len(window), self.name, self.version)
 
     def read(self, text: str) -> Problem:
         """Return the formula that a text states."""
@@ -95,7 +112,7 @@ class LTL:
             formula = formulas.parse(text)
         except FormulaError as error:
             raise DataError(f"ltl input {text[:60]!r}: {error}") from None
-        return _problem(formula, text, formulas.canonical(formula))
+        return problem_of(text, formula)
 
     def solve(self, problem: Problem) -> Solution | Rejected:
         """Find a satisfying trace with Spot, and check it with our own checker."""
@@ -124,7 +141,7 @@ class LTL:
 
     def check(self, row: Mapping[str, Any], text: str | None) -> Judgement:
         """Judge a trace."""
-        formula, target = _parsed(row)
+        formula, target = _parsed(row["input"], row["target"])
         if text is None:
             return Judgement(Verdict.INVALID, "null is no answer")
         try:
@@ -191,29 +208,7 @@ class LTL:
 
     def tree_paths(self, tokens: Sequence[str]) -> list[tuple[int, ...]]:
         """Return each node's branch choices, nearest first, of a formula in Polish order."""
-        paths: list[tuple[int, ...]] = []
-        waiting: list[tuple[int, ...]] = [()]
-        for token in tokens:
-            path = waiting.pop()
-            paths.append(path)
-            waiting += [(choice, *path) for choice in reversed(range(ARITY.get(token, 0)))]
-        return paths
-
-
-@lru_cache(maxsize=16)
-def _stream(options: Options, num_names: int) -> FormulaStream:
-    return formula_stream(
-        Grammar.of(options.operators, num_names),
-        options.sampler,
-        options.size,
-        options.num_symbols,
-        options.balance,
-        (LTL.name, LTL.version),
-    )
-
-
-def _problem(formula: Formula, text: str, canonical: Formula) -> Problem:
-    return Problem(text, formulas.symbols_of(formula), len(formula), " ".join(canonical))
+        return formulas.tree_paths(tokens)
 
 
 def _constant(name: str, symbols: Sequence[str]) -> Trace:
@@ -222,11 +217,12 @@ def _constant(name: str, symbols: Sequence[str]) -> Trace:
     return Trace((), (conjunction(dict.fromkeys(symbols, name == "all-true")),))
 
 
-def _parsed(row: Mapping[str, Any]) -> tuple[Formula, Trace]:
+@lru_cache(maxsize=64)
+def _parsed(text: str, target: str) -> tuple[Formula, Trace]:
     try:
-        return formulas.parse(row["input"]), traces.parse(row["target"])
+        return formulas.parse(text), traces.parse(target)
     except (FormulaError, TraceError) as error:
-        raise DataError(f"the ltl row {row['input']!r:.60}: {error}") from None
+        raise DataError(f"the ltl row {text!r:.60}: {error}") from None
 
 
 def _same(answer: Trace, target: Trace) -> bool:
@@ -249,4 +245,4 @@ def _steps(tokens: Sequence[str]) -> tuple[Formula, ...]:
     return tuple(steps)
 
 
-TASK = LTL()
+TASK: Task = LTL()

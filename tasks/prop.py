@@ -24,20 +24,24 @@ differs in these points:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from symshift.data import assignment as assignments
 from symshift.data import formula as formulas
 from symshift.data.assignment import AssignmentError
 from symshift.data.errors import DataError, DisagreementError, UsageError
-from symshift.data.formula import ARITY, TEMPORAL, Formula, FormulaError
-from symshift.data.options import Range, option
-from symshift.data.task import Cell, Problem, Rejected, Solution
+from symshift.data.formula import TEMPORAL, Formula, FormulaError
+from symshift.data.grammar import SYMBOL, Grammar, Move
+from symshift.data.options import option
+from symshift.data.task import Problem, Rejected, Solution, Task
 from symshift.data.verdict import Judgement, Verdict
 from symshift.data.vocabulary import Window
-from symshift.generators.formulas.grammar import Grammar
-from symshift.generators.formulas.streams import SAMPLERS, FormulaStream, formula_stream
+from symshift.generators.formulas.problems import (
+    FormulaOptions,
+    FormulaProblems,
+    formula_problems,
+    problem_of,
+)
 from symshift.solvers.budget import BudgetExceeded
 from symshift.solvers.completions import MAX_STEPS, counterexample
 from symshift.solvers.propositional import minimal_assignment, solver_of
@@ -45,17 +49,40 @@ from symshift.solvers.propositional import minimal_assignment, solver_of
 _TOKENS = "0 1 ! & | -> <-> xor"
 DEFAULT_OPERATORS = "! & | <-> xor"
 CHECKER_BUDGET = f"{MAX_STEPS} checker steps"
+# A symbol that came twice could contradict itself.
+GRAMMAR = Grammar(
+    start="name",
+    final=("name",),
+    moves=(
+        Move("name", SYMBOL, "value", fresh=True),
+        Move("value", "0", "name"),
+        Move("value", "1", "name"),
+    ),
+)
+
+INSTRUCTIONS = (
+    "The problem is a propositional formula. Symbols are names such as `a` or `p26`; `1` is true, "
+    "`0` is false. Operators: `!` not, `&` and, `xor` exclusive or, `|` or, `->` implies, `<->` if "
+    "and only if. From the tightest: `!`, `&`, `xor`, `|`, then `->` and `<->` on one level "
+    "(right-associative).\n"
+    "The answer is a partial assignment: literals such as `a=1 c=0`, separated by spaces, in any "
+    "order. A symbol that it does not name may be true or false.\n"
+    "The answer is right when no two literals contradict each other and every way to complete it "
+    "satisfies the formula. For a formula that is always true, the empty answer is right. There is "
+    "a right answer, and any right answer counts."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(FormulaOptions):
     """What shapes the distribution of formulas."""
 
-    size: Range = option(Range(1, 35), "nodes of the formula tree, A-B")
-    num_symbols: Range | None = option(None, "distinct symbols in a formula, A-B")
-    sampler: str = option("randltl", "how formulas are drawn", SAMPLERS)
     operators: str = option(DEFAULT_OPERATORS, 'constants and operators, such as "! & |"')
-    balance: bool = option(False, "all cells (num_symbols, size) evenly")
+
+    def __post_init__(self) -> None:
+        for operator in self.operators.split():
+            if operator in TEMPORAL:
+                raise UsageError(f"operator {operator!r} is temporal: prop takes only {_TOKENS}")
 
 
 class Prop:
@@ -63,43 +90,24 @@ class Prop:
 
     name = "prop"
     summary = "satisfying partial assignments of propositional formulas"
+    instructions = INSTRUCTIONS
     version = 1
     options = Options
     extra_columns: Mapping[str, str] = {}
     names_matter = False
     fixed_tokens = tuple(_TOKENS.split())
-    shortcut_names = ("all-true", "all-false")
+    answer_mark = r"=.*"
+    grammar: Grammar | None = GRAMMAR
+    shortcut_names: tuple[str, ...] = ("all-true", "all-false")
     checker = f"completions 1, {CHECKER_BUDGET}"
 
-    def num_candidates(self, options: Options, window: Window) -> int | None:
-        """Return the end of the stream: the uniform sampler's has one."""
-        return _stream(options, len(window)).length
-
-    def space(self, options: Options, window: Window) -> int | None:
-        """Return how many formulas there are up to renaming, where the sampler counts them."""
-        return _stream(options, len(window)).length
-
-    def cells(self, options: Options, window: Window) -> Mapping[Cell, int | None]:
-        """Return the cells that formulas can lie in."""
-        return _stream(options, len(window)).cells
-
-    def place(self, options: Options, window: Window, seed: int, index: int) -> Cell | None:
-        """Return the cell of a candidate where all cells are drawn evenly."""
-        return _stream(options, len(window)).place(seed, index) if options.balance else None
-
-    def candidate(
-        self, options: Options, window: Window, seed: int, index: int
-    ) -> Problem | Rejected:
-        """Draw a formula in canonical form."""
-        formula = _stream(options, len(window)).formula(seed, index)
-        if formula is None:
-            return Rejected("no formula of the size")
-        return _problem(formula, formulas.show(formula), formula)
+    def stream(self, options: Options, window: Window) -> FormulaProblems:
+        """Return formulas in canonical form."""
+        return formula_problems(options, len(window), self.name, self.version)
 
     def read(self, text: str) -> Problem:
         """Return the formula that a text states."""
-        formula = _formula(text)
-        return _problem(formula, text, formulas.canonical(formula))
+        return problem_of(text, _formula(text))
 
     def solve(self, problem: Problem) -> Solution | Rejected:
         """Find the minimal assignment, and check it with the second algorithm."""
@@ -165,28 +173,7 @@ class Prop:
 
     def tree_paths(self, tokens: Sequence[str]) -> list[tuple[int, ...]]:
         """Return each node's branch choices, nearest first, of a formula in Polish order."""
-        paths: list[tuple[int, ...]] = []
-        waiting: list[tuple[int, ...]] = [()]
-        for token in tokens:
-            path = waiting.pop()
-            paths.append(path)
-            waiting += [(choice, *path) for choice in reversed(range(ARITY.get(token, 0)))]
-        return paths
-
-
-@lru_cache(maxsize=16)
-def _stream(options: Options, num_names: int) -> FormulaStream:
-    for operator in options.operators.split():
-        if operator in TEMPORAL:
-            raise UsageError(f"operator {operator!r} is temporal: prop takes only {_TOKENS}")
-    return formula_stream(
-        Grammar.of(options.operators, num_names),
-        options.sampler,
-        options.size,
-        options.num_symbols,
-        options.balance,
-        (Prop.name, Prop.version),
-    )
+        return formulas.tree_paths(tokens)
 
 
 def _formula(text: str) -> Formula:
@@ -197,10 +184,6 @@ def _formula(text: str) -> Formula:
     if not formulas.is_boolean(formula):
         raise DataError(f"prop input {text[:60]!r}: it has a temporal operator")
     return formula
-
-
-def _problem(formula: Formula, text: str, canonical: Formula) -> Problem:
-    return Problem(text, formulas.symbols_of(formula), len(formula), " ".join(canonical))
 
 
 def _target(row: Mapping[str, Any]) -> Mapping[str, bool]:
@@ -243,4 +226,4 @@ def _why(formula: Formula, answer: Mapping[str, bool], failing: Mapping[str, boo
     return f"its completion {assignments.show(completion)} does not satisfy the formula"
 
 
-TASK = Prop()
+TASK: Task = Prop()

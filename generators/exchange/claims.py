@@ -1,8 +1,8 @@
 """From a record of somebody's file to a row: no answer is believed before it is checked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from symshift.data import polish
 from symshift.data.assignment import AssignmentError
@@ -11,7 +11,7 @@ from symshift.data.example import Example, canonical_id_of, row_id_of, split_of
 from symshift.data.formula import FormulaError
 from symshift.data.plugins import load_task
 from symshift.data.records import Record
-from symshift.data.task import Problem, Task
+from symshift.data.task import Problem, Solution, Task
 from symshift.data.trace import TraceError
 from symshift.data.verdict import Verdict
 from symshift.data.vocabulary import position_of
@@ -139,7 +139,7 @@ def _example(task: Task, terms: Terms, problem: Problem, target: str, claim: Cla
         num_symbols=len(problem.symbols),
         size=problem.size,
         canonical_id=canonical_id_of(task.name, problem.canonical_text),
-        split=terms.split or split_of(task.name, problem.canonical_text),
+        split=terms.split or split_of(task.name, problem.decides_split),
         perturbation=PERTURBATION,
         shortcuts=tuple(
             name
@@ -148,5 +148,11 @@ def _example(task: Task, terms: Terms, problem: Problem, target: str, claim: Cla
         ),
         index=claim.number,
         solver=f"as published ({terms.format})",
-        extra={name: claim.record.extra.get(name) for name in task.extra_columns},
+        extra=_own_columns(task, problem),
     )
+
+
+def _own_columns(task: Task, problem: Problem) -> Mapping[str, Any]:
+    """Return the columns that only this task has, as a solver gives them."""
+    solution = task.solve(problem) if task.extra_columns else None
+    return solution.extra if isinstance(solution, Solution) else {}

@@ -9,6 +9,7 @@ from typing import Any
 from symshift.data.example import SPLITS, Example
 from symshift.data.vocabulary import Window, position_of
 from symshift.generators.exchange.claims import Refused
+from symshift.generators.seen import SeenIds
 
 DUPLICATE = "equivalent to an earlier row"
 LEAK = "equivalent to a row of another split"
@@ -63,7 +64,7 @@ class Tally:
     """Takes rows, no two of them equivalent, and counts the rest by reason."""
 
     def __init__(self) -> None:
-        self._seen: dict[bytes, str] = {}
+        self._seen = {split: SeenIds() for split in SPLITS}
         self._last_position = 0
         self.rows: Counter[str] = Counter()
         """Rows taken, by split."""
@@ -94,11 +95,12 @@ class Tally:
 
     def take(self, row: Example) -> bool:
         """Take a row unless an equivalent one was taken; return whether it was."""
-        split = self._seen.setdefault(identity := bytes.fromhex(row.canonical_id), "")
-        if split:
-            self.left_out[DUPLICATE if split == row.split else LEAK] += 1
-            return False
-        self._seen[identity] = row.split
+        identity = bytes.fromhex(row.canonical_id)
+        for split, seen in self._seen.items():
+            if identity in seen:
+                self.left_out[DUPLICATE if split == row.split else LEAK] += 1
+                return False
+        self._seen[row.split].add(identity)
         self.rows[row.split] += 1
         positions = (position_of(name) or 0 for name in row.symbols)
         self._last_position = max(self._last_position, *positions, 0)

@@ -1,15 +1,16 @@
 """Streams that draw all cells (num_symbols, size) evenly, each as if it were asked for alone."""
 
+from collections.abc import Iterable
+
 from symshift.data.formula import Formula
 from symshift.data.options import Range
 from symshift.data.seeds import Draws
 from symshift.data.task import Cell
 from symshift.generators.formulas.grammar import Grammar, no_formula
 from symshift.generators.formulas.identities import flatten
-from symshift.generators.formulas.interleaving import Interleaving
 from symshift.generators.formulas.leaves import RangedLeaves, TiltedShapes
 from symshift.generators.formulas.permutations import Path, permutation
-from symshift.generators.formulas.uniform import FormulaClasses
+from symshift.generators.formulas.uniform import FormulaClasses, InterleavedClasses
 
 MAX_ATTEMPTS = 64
 
@@ -33,7 +34,7 @@ class RandltlCells:
         """
         sizes = grammar.possible_sizes(size, num_symbols)
         shapes = TiltedShapes(grammar, size.max)
-        counts = range(num_symbols.min, min(num_symbols.max, len(grammar.symbols)) + 1)
+        counts = grammar.symbol_counts(num_symbols)
         self._path = path
         self._leaves = {k: RangedLeaves(shapes, Range(k, k), is_whole=True) for k in counts}
         self._turn = [(k, n) for k in counts for n in sizes if self._leaves[k].weights[n]]
@@ -63,36 +64,27 @@ class UniformCells:
     """Every class of formulas once, all cells evenly for as long as they last."""
 
     def __init__(self, grammar: Grammar, size: Range, num_symbols: Range, path: Path) -> None:
-        """Count the classes.
-
-        Args:
-            grammar: What formulas are made of.
-            size: Nodes of a formula.
-            num_symbols: Distinct symbols of a formula.
-            path: What the order is a function of, besides the seed.
-
-        Raises:
-            UsageError: If there is no such formula.
-        """
+        """Count the classes of each cell; arguments and errors are UniformStream's."""
         sizes = grammar.possible_sizes(size, num_symbols)
-        counts = range(num_symbols.min, min(num_symbols.max, len(grammar.symbols)) + 1)
-        self._path = path
-        self._classes = {k: FormulaClasses(grammar, size.max, Range(k, k)) for k in counts}
-        found = {(k, n): self._classes[k].count(n) for k in counts for n in sizes}
-        self._counts = {cell: count for cell, count in found.items() if count}
-        if not self._counts:
+        counts = grammar.symbol_counts(num_symbols)
+        classes = {k: FormulaClasses(grammar, size.max, Range(k, k)) for k in counts}
+        parts: dict[Cell, tuple[FormulaClasses, int]] = {
+            (k, n): (classes[k], n) for k in counts for n in sizes
+        }
+        self._classes = InterleavedClasses(parts, _evenly, path, "cell")
+        if not self._classes.length:
             raise no_formula(size, num_symbols)
-        self.cells: dict[Cell, int | None] = dict(self._counts)
-        self._interleaving = Interleaving(self._counts, dict.fromkeys(self._counts, 1))
-        self.length: int | None = self._interleaving.length
+        self.cells: dict[Cell, int | None] = dict(self._classes.counts)
+        self.length: int | None = self._classes.length
 
     def place(self, seed: int, index: int) -> Cell:
         """Return the cell of the formula at an index."""
-        return self._interleaving.locate(index, (*self._path, seed))[0]
+        return self._classes.part(seed, index)
 
     def formula(self, seed: int, index: int) -> Formula:
         """Return the formula at an index, in canonical form."""
-        path = (*self._path, seed)
-        cell, element = self._interleaving.locate(index, path)
-        rank = permutation(self._counts[cell], (*path, "cell", cell))[element]
-        return self._classes[cell[0]].unrank(cell[1], rank)
+        return self._classes.formula(seed, index)
+
+
+def _evenly(cells: Iterable[Cell]) -> dict[Cell, int]:
+    return dict.fromkeys(cells, 1)

@@ -67,6 +67,10 @@ class Grammar:
         """Return the sizes that the left operand of a binary operator can have in a tree."""
         return range(1, size - 1, 1 if self.unary else 2) if self.binary else range(0)
 
+    def symbol_counts(self, num_symbols: Range) -> range:
+        """Return the numbers of distinct symbols in a range that there are enough symbols for."""
+        return range(num_symbols.min, min(num_symbols.max, len(self.symbols)) + 1)
+
     def possible_sizes(self, size: Range, num_symbols: Range) -> list[int]:
         """Return the sizes in a range that trees with so many distinct symbols can have.
 
@@ -100,7 +104,7 @@ class Grammar:
         """
         return [
             (k, n)
-            for k in range(num_symbols.min, min(num_symbols.max, len(self.symbols)) + 1)
+            for k in self.symbol_counts(num_symbols)
             for n in self.possible_sizes(size, num_symbols)
             if k <= self.max_leaves(n) and (k or self.constants)
         ]

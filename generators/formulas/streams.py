@@ -1,7 +1,6 @@
 """The streams of formulas that a task can ask for."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Protocol
 
 from symshift.data.formula import Formula
@@ -34,7 +33,6 @@ class FormulaStream(Protocol):
         """Return the formula at an index, or None if none was found there."""
 
 
-@lru_cache(maxsize=16)
 def formula_stream(
     grammar: Grammar,
     sampler: str,

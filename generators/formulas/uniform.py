@@ -8,7 +8,8 @@ below the total stands for one formula, and is turned into it token by token
 (docs/uniform-sampling.md).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Generic, TypeVar
 
 from symshift.data.formula import Formula
 from symshift.data.options import Range
@@ -17,6 +18,7 @@ from symshift.generators.formulas.interleaving import Interleaving
 from symshift.generators.formulas.permutations import Path, permutation
 from symshift.generators.formulas.sizes import size_weights
 
+P = TypeVar("P")
 _Option = tuple[Sequence[str], int, int, int]
 """Tokens that can come next, the ways to go on after each, and places and symbols then."""
 
@@ -104,6 +106,47 @@ class FormulaClasses:
         )
 
 
+class InterleavedClasses(Generic[P]):
+    """Every class of several parts once: the parts interleaved, each in a random order."""
+
+    def __init__(
+        self,
+        parts: Mapping[P, tuple[FormulaClasses, int]],
+        weigh: Callable[[Iterable[P]], Mapping[P, int]],
+        path: Path,
+        kind: str,
+    ) -> None:
+        """Count the classes of each part.
+
+        Args:
+            parts: Each part: the classes it is from, and the size of its formulas.
+            weigh: Gives the weights (Interleaving) of the parts that are not empty.
+            path: What the order is a function of, besides the seed.
+            kind: What a part is, in a word.
+        """
+        self._parts = parts
+        counts = {part: classes.count(size) for part, (classes, size) in parts.items()}
+        self.counts = {part: count for part, count in counts.items() if count}
+        """The number of classes of each part that is not empty."""
+        self._interleaving = Interleaving(self.counts, weigh(self.counts))
+        self._path = path
+        self._kind = kind
+        self.length = self._interleaving.length
+        """The number of classes."""
+
+    def part(self, seed: int, index: int) -> P:
+        """Return the part that the class at an index is from."""
+        return self._interleaving.locate(index, (*self._path, seed))[0]
+
+    def formula(self, seed: int, index: int) -> Formula:
+        """Return the formula at an index, in canonical form."""
+        path = (*self._path, seed)
+        part, element = self._interleaving.locate(index, path)
+        rank = permutation(self.counts[part], (*path, self._kind, part))[element]
+        classes, size = self._parts[part]
+        return classes.unrank(size, rank)
+
+
 class UniformStream:
     """Every class once: sizes as size_weights has them, and uniform among those of a size."""
 
@@ -119,15 +162,14 @@ class UniformStream:
         Raises:
             UsageError: If there is no such formula.
         """
-        self.cells = dict.fromkeys(grammar.cells(size, num_symbols))
-        self._path = path
-        self._classes = FormulaClasses(grammar, size.max, num_symbols)
-        counts = {n: self._classes.count(n) for n in grammar.possible_sizes(size, num_symbols)}
-        self._counts = {n: count for n, count in counts.items() if count}
-        if not self._counts:
+        sizes = grammar.possible_sizes(size, num_symbols)
+        classes = FormulaClasses(grammar, size.max, num_symbols)
+        parts = {n: (classes, n) for n in sizes}
+        self._classes = InterleavedClasses(parts, size_weights, path, "size")
+        if not self._classes.length:
             raise no_formula(size, num_symbols)
-        self._interleaving = Interleaving(self._counts, size_weights(self._counts))
-        self.length: int | None = self._interleaving.length
+        self.cells = dict.fromkeys(grammar.cells(size, num_symbols))
+        self.length: int | None = self._classes.length
         """The number of classes."""
 
     def place(self, seed: int, index: int) -> None:
@@ -135,7 +177,4 @@ class UniformStream:
 
     def formula(self, seed: int, index: int) -> Formula:
         """Return the formula at an index, in canonical form."""
-        path = (*self._path, seed)
-        size, element = self._interleaving.locate(index, path)
-        rank = permutation(self._counts[size], (*path, "size", size))[element]
-        return self._classes.unrank(size, rank)
+        return self._classes.formula(seed, index)

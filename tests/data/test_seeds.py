@@ -124,3 +124,37 @@ def test_fractions_and_other_draws_share_no_words():
     mixed = [int(next(fractions) * 2**32) for _ in range(100)]
 
     assert not set(words) & set(mixed)
+
+
+def test_integers_are_uniform_and_never_change():
+    numbers = Draws("golden", 1, ("x", 2)).integers(10)
+    first = [next(numbers) for _ in range(20_000)]
+    counts = Counter(first)
+
+    assert first[:8] == [5, 9, 0, 1, 9, 9, 3, 3]
+    assert sum((counts[digit] - 2_000) ** 2 / 2_000 for digit in range(10)) < 35  # 9 dof, 6e-5
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 7, 1000, 2**31 + 1, 2**32])
+def test_integers_stay_below_their_bound_and_reach_both_halves(bound):
+    numbers = Draws("integers", bound).integers(bound)
+    values = [next(numbers) for _ in range(300)]
+
+    assert all(0 <= value < bound for value in values)
+    if bound > 1:
+        assert min(values) < bound / 2 <= max(values)
+
+
+def test_integers_and_other_draws_share_no_words():
+    draws = Draws("shared")
+    numbers = draws.integers(2**32)
+    words = [draws.below(2**32) for _ in range(100)]
+    mixed = [next(numbers) for _ in range(400)]
+
+    assert not set(words) & set(mixed)
+
+
+def test_integers_need_a_bound_of_32_bits():
+    for bound in (0, 2**32 + 1):
+        with pytest.raises(ValueError, match="bound="):
+            next(Draws("x").integers(bound))

@@ -1,10 +1,7 @@
 import json
 import os
-import random
-import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 
 import pyarrow.parquet as pq
@@ -263,25 +260,6 @@ def test_workers_engines_and_hash_seeds_change_no_byte(tmp_path, contents):
         )
 
     assert contents(tmp_path / "a") == contents(tmp_path / "b") == contents(tmp_path / "c")
-
-
-@pytest.mark.slow
-def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bytes(tmp_path, contents):
-    command = [sys.executable, "-m", "symshift.cli", "generate", "copy"]
-    wishes = ["--train", "60000", "--test", "300", "--size", "5-9", "--symbols", "6"]
-    subprocess.run([*command, str(tmp_path / "whole"), *wishes], check=True)
-    moments = random.Random(0)
-    kills = 0
-    while kills < 30 and not (tmp_path / "cut" / "manifest.json").exists():
-        process = subprocess.Popen([*command, str(tmp_path / "cut"), *wishes])
-        time.sleep(moments.uniform(0.2, 2.5))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        kills += 1
-    subprocess.run([*command, str(tmp_path / "cut"), *wishes], check=True)
-
-    assert kills > 2
-    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
 def test_the_real_datasets_library_reads_a_data_set(tmp_path, monkeypatch, write):

@@ -2,6 +2,7 @@ import itertools
 import random
 
 import pytest
+from boolean_formulas import FORMULAS, completions, holds
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,46 +18,12 @@ from symshift.solvers.boolean import (
 )
 from symshift.solvers.budget import Budget, BudgetExceeded
 
-MEANING = {
-    "&": lambda x, y: x and y,
-    "|": lambda x, y: x or y,
-    "xor": lambda x, y: x != y,
-    "->": lambda x, y: y or not x,
-    "<->": lambda x, y: x == y,
-}
+
+def models(formula):
+    return [values for values in completions("abcd", {}) if holds(formula, values)]
 
 
-def formulas_over(symbols, max_leaves=10):
-    leaf = st.sampled_from([*symbols, "0", "1"]).map(lambda token: (token,))
-    return st.recursive(
-        leaf,
-        lambda f: st.one_of(
-            f.map(lambda t: ("!", *t)),
-            st.tuples(st.sampled_from(sorted(MEANING)), f, f).map(lambda t: (t[0], *t[1], *t[2])),
-        ),
-        max_leaves=max_leaves,
-    ).map(Formula)
-
-
-def value(formula, assignment):
-    """The meaning of a formula, read off its definition."""
-    stack = []
-    for token in reversed(formula):
-        if token == "!":
-            stack.append(not stack.pop())
-        elif token in MEANING:
-            stack.append(MEANING[token](stack.pop(), stack.pop()))
-        else:
-            stack.append(assignment[token] if token not in "01" else token == "1")
-    return stack[0]
-
-
-def models(formula, symbols="abcd"):
-    every = (dict(zip(symbols, bits)) for bits in itertools.product((False, True), repeat=4))
-    return [assignment for assignment in every if value(formula, assignment)]
-
-
-@given(formulas_over("abcd"))
+@given(FORMULAS)
 def test_satisfiability_and_implied_literals_are_those_of_the_models(formula):
     found = models(formula)
 
@@ -66,12 +33,12 @@ def test_satisfiability_and_implied_literals_are_those_of_the_models(formula):
     assert implied_literals(formula) == (expected if found else None)
 
 
-@given(formulas_over("abcd"), formulas_over("abcd"))
+@given(FORMULAS, FORMULAS)
 def test_equivalent_formulas_have_the_same_models(f, g):
     assert equivalent(f, g) == (models(f) == models(g))
 
 
-@given(formulas_over("abcd"))
+@given(FORMULAS)
 def test_a_formula_is_equivalent_to_what_its_label_says(formula):
     label = read_label(formula)
     if label is None:
@@ -84,14 +51,14 @@ def test_a_formula_is_equivalent_to_what_its_label_says(formula):
     assert equivalent(formula, Formula((*cube, *rest, "1")))
 
 
-@given(formulas_over("abcd"), st.dictionaries(st.sampled_from("abcdx"), st.booleans()))
+@given(FORMULAS, st.dictionaries(st.sampled_from("abcdx"), st.booleans()))
 def test_consistency_is_a_model_with_these_values(formula, literals):
     known = {name: v for name, v in literals.items() if name in "abcd"}
 
     assert consistent(formula, literals) == any(known.items() <= m.items() for m in models(formula))
 
 
-@given(formulas_over("abcd"), formulas_over("abcd"))
+@given(FORMULAS, FORMULAS)
 def test_decision_diagrams_are_canonical_and_agree_with_truth_tables(f, g):
     diagrams, tables = DecisionDiagrams("abcd", Budget(10_000)), TruthTables("abcd")
     first, second = evaluate(f, diagrams), evaluate(g, diagrams)
@@ -101,7 +68,7 @@ def test_decision_diagrams_are_canonical_and_agree_with_truth_tables(f, g):
     if first != diagrams.zero:
         assert diagrams.implied(first) == tables.implied(evaluate(f, tables))
         model = diagrams.model(first)
-        assert all(value(f, {**dict.fromkeys("abcd", rest), **model}) for rest in (False, True))
+        assert all(holds(f, {**dict.fromkeys("abcd", rest), **model}) for rest in (False, True))
 
 
 @pytest.mark.parametrize("algebra", [TruthTables("abc"), DecisionDiagrams("abc", Budget(1000))])

@@ -1,8 +1,8 @@
 import itertools
 
 import pytest
+from boolean_formulas import ASSIGNMENTS, FORMULAS
 from hypothesis import given
-from hypothesis import strategies as st
 
 from symshift.data import formula as formulas
 from symshift.data.formula import Formula
@@ -10,22 +10,6 @@ from symshift.solvers import completions
 from symshift.solvers.algebra import TruthTables, evaluate
 from symshift.solvers.budget import BudgetExceeded
 from symshift.solvers.completions import counterexample
-
-LEAVES = st.sampled_from(["0", "1", *"abcd"]).map(lambda leaf: (leaf,))
-FORMULAS = st.recursive(
-    LEAVES,
-    lambda parts: st.one_of(
-        st.builds(lambda part: ("!", *part), parts),
-        st.builds(
-            lambda operator, left, right: (operator, *left, *right),
-            st.sampled_from(["&", "|", "->", "<->", "xor"]),
-            parts,
-            parts,
-        ),
-    ),
-    max_leaves=10,
-).map(Formula)
-ASSIGNMENTS = st.dictionaries(st.sampled_from("abcdz"), st.booleans(), max_size=4)
 
 
 def falsified(formula, assignment):

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from boolean_formulas import FORMULAS, always_holds, as_sympy, completions, holds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,51 +15,6 @@ from symshift.solvers import propositional
 from symshift.solvers.propositional import minimal_assignment, solver_of
 
 NAMES = [f"p{number}" for number in range(30, 60)]
-LEAVES = st.sampled_from(["0", "1", *"abcd"]).map(lambda leaf: (leaf,))
-FORMULAS = st.recursive(
-    LEAVES,
-    lambda parts: st.one_of(
-        st.builds(lambda part: ("!", *part), parts),
-        st.builds(
-            lambda operator, left, right: (operator, *left, *right),
-            st.sampled_from(["&", "|", "->", "<->", "xor"]),
-            parts,
-            parts,
-        ),
-    ),
-    max_leaves=10,
-).map(Formula)
-
-
-def holds(formula, values):
-    """Evaluate a formula by recursion over its tree."""
-    token, *rest = formula
-    if token in "01":
-        return token == "1"
-    if token not in formulas.ARITY:
-        return values[token]
-    if token == "!":
-        return not holds(rest, values)
-    end = formulas.end_of_operand(formula, 1)
-    left, right = holds(formula[1:end], values), holds(formula[end:], values)
-    return {
-        "&": left and right,
-        "|": left or right,
-        "->": not left or right,
-        "<->": left == right,
-        "xor": left != right,
-    }[token]
-
-
-def completions(symbols, assignment):
-    open_symbols = [s for s in symbols if s not in assignment]
-    for values in itertools.product((False, True), repeat=len(open_symbols)):
-        yield {**assignment, **dict(zip(open_symbols, values))}
-
-
-def always_holds(formula, assignment):
-    symbols = formulas.symbols_of(formula)
-    return all(holds(formula, values) for values in completions(symbols, assignment))
 
 
 def by_the_rule(formula):
@@ -211,28 +167,6 @@ def test_deep_formulas_do_not_overflow():
 def test_temporal_operators_are_refused():
     with pytest.raises(ValueError, match="temporal"):
         minimal_assignment(formulas.parse("X a"))
-
-
-def as_sympy(formula):
-    """Build a SymPy expression from the tree (its parser would evaluate text)."""
-    from sympy import Symbol
-    from sympy.logic import boolalg
-
-    make = {
-        "!": boolalg.Not,
-        "&": boolalg.And,
-        "|": boolalg.Or,
-        "->": boolalg.Implies,
-        "<->": boolalg.Equivalent,
-        "xor": boolalg.Xor,
-    }
-    stack = []
-    for token in reversed(formula):
-        if token in make:
-            stack.append(make[token](*(stack.pop() for _ in range(formulas.ARITY[token]))))
-        else:
-            stack.append({"0": boolalg.false, "1": boolalg.true}.get(token, Symbol(token)))
-    return stack[0]
 
 
 def sympy_refutes(formula, literals):

@@ -32,24 +32,24 @@ def test_foreign_symbols_are_noted():
 
 
 def test_the_stream_ends_with_every_string():
-    options, window = Options(size=Range(1, 3), contain_all=False), Window(3, 5)
-    end = TASK.num_candidates(options, window)
-    space = TASK.space(options, window)
-    listed = [TASK.candidate(options, window, 7, i).input for i in range(end - space, end)]
+    stream = TASK.stream(Options(size=Range(1, 3), contain_all=False), Window(3, 5))
+    last_pass = range(stream.length - stream.space, stream.length)
+    listed = [stream.problem(7, index).input for index in last_pass]
 
-    assert space == len(set(listed)) == 3 + 9 + 27
+    assert stream.space == len(set(listed)) == 3 + 9 + 27
     assert set("".join(listed)) == set("def ")
 
 
 def test_strings_can_be_asked_to_hold_every_name():
-    options, window = Options(size=Range(12, 15), contain_all=True), Window.first(12)
+    stream = TASK.stream(Options(size=Range(12, 15), contain_all=True), Window.first(12))
     for index in range(50):
-        assert len(TASK.candidate(options, window, 0, index).symbols) == 12
+        assert len(stream.problem(0, index).symbols) == 12
 
 
 def test_lengths_are_uniform():
+    stream = TASK.stream(Options(), Window.first(5))
     counts = dict.fromkeys(range(5, 11), 0)
     for index in range(3_000):
-        counts[TASK.candidate(Options(), Window.first(5), 0, index).size] += 1
+        counts[stream.problem(0, index).size] += 1
 
     assert sum((count - 500) ** 2 / 500 for count in counts.values()) < 25.7

@@ -2,7 +2,7 @@
 
 import pytest
 
-from symshift.data.errors import DataError
+from symshift.data.errors import DataError, UsageError
 from symshift.data.options import build
 from symshift.data.plugins import load_task, plugin_names
 from symshift.data.task import Problem, Rejected, Solution
@@ -20,7 +20,8 @@ TASKS = [
 
 def candidates(task, count=60, seed=0):
     options = build(task.options, {"size": "3-9"})
-    drawn = (task.candidate(options, WINDOW, seed, index) for index in range(count))
+    stream = task.stream(options, WINDOW)
+    drawn = (stream.problem(seed, index) for index in range(count))
     return [problem for problem in drawn if isinstance(problem, Problem)]
 
 
@@ -46,6 +47,42 @@ def test_a_candidate_is_a_pure_function_of_seed_and_index(task):
     assert candidates(task) == candidates(task)
     assert candidates(task, seed=1) != candidates(task)
     assert len(candidates(task)) > 40
+
+
+def test_a_candidate_depends_only_on_the_number_of_names_unless_names_matter(task):
+    options = build(task.options, {"size": "3-9"})
+    here, there = (task.stream(options, window) for window in (WINDOW, Window(5, 9)))
+    for index in range(40):
+        one, other = here.problem(2, index), there.problem(2, index)
+        if task.names_matter:
+            other = task.read(rename_text(other.input, dict(zip("fghij", "abcde"))))
+
+        assert one == other
+
+
+def test_a_stream_tells_the_cells_and_in_advance_only_where_they_come_evenly(task):
+    for balance in ("true", "false"):
+        options = build(task.options, {"size": "3-9", "balance": balance})
+        stream = task.stream(options, WINDOW)
+        for index in range(60):
+            problem, place = stream.problem(1, index), stream.place(1, index)
+            if isinstance(problem, Problem):
+                cell = (len(problem.symbols), problem.size)
+
+                assert cell in stream.cells
+                assert place == (cell if balance == "true" else None)
+
+
+def test_a_stream_is_made_once(task):
+    options = build(task.options, {"size": "3-9"})
+
+    assert task.stream(options, WINDOW) is task.stream(build(task.options, {"size": "3-9"}), WINDOW)
+    assert task.stream(options, WINDOW) is not task.stream(options, Window.first(4))
+
+
+def test_what_no_candidate_can_satisfy_is_refused(task):
+    with pytest.raises(UsageError):
+        task.stream(build(task.options, {"num_symbols": "6-7"}), WINDOW)
 
 
 def test_a_problem_is_what_its_text_says(task):

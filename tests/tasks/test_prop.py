@@ -1,11 +1,10 @@
 import itertools
 import json
-import operator
 from pathlib import Path
 
 import pytest
+from boolean_formulas import ASSIGNMENTS, FORMULAS, always_holds, as_sympy, completions, holds
 from hypothesis import given
-from hypothesis import strategies as st
 
 from symshift.data import assignment as assignments
 from symshift.data import formula as formulas
@@ -22,47 +21,6 @@ from symshift.tasks import prop
 from symshift.tasks.prop import TASK, Options
 
 CASES = Path(__file__).parents[1] / "cases" / "prop.jsonl"
-LEAVES = st.sampled_from(["0", "1", *"abcd"]).map(lambda leaf: (leaf,))
-FORMULAS = st.recursive(
-    LEAVES,
-    lambda parts: st.one_of(
-        st.builds(lambda part: ("!", *part), parts),
-        st.builds(
-            lambda operator, left, right: (operator, *left, *right),
-            st.sampled_from(["&", "|", "->", "<->", "xor"]),
-            parts,
-            parts,
-        ),
-    ),
-    max_leaves=10,
-).map(Formula)
-ASSIGNMENTS = st.dictionaries(st.sampled_from("abcdz"), st.booleans(), max_size=4)
-OPERATORS = {
-    "&": operator.and_,
-    "|": operator.or_,
-    "->": operator.le,
-    "<->": operator.eq,
-    "xor": operator.ne,
-}
-
-
-def holds(formula, values):
-    """Evaluate a formula by Python's own operators."""
-    stack = []
-    for token in reversed(formula):
-        if token == "!":
-            stack.append(not stack.pop())
-        elif token in OPERATORS:
-            stack.append(OPERATORS[token](stack.pop(), stack.pop()))
-        else:
-            stack.append(token == "1" if token in "01" else values[token])
-    return stack[0]
-
-
-def always_holds(formula, assignment):
-    names = [name for name in formulas.symbols_of(formula) if name not in assignment]
-    values = itertools.product((False, True), repeat=len(names))
-    return all(holds(formula, {**assignment, **dict(zip(names, v))}) for v in values)
 
 
 def row_of(text):
@@ -173,8 +131,8 @@ def test_constants_units_and_tautologies_have_their_targets(text, target):
 
 
 def test_tautologies_are_kept_in_the_stream():
-    options = Options(size=Range(4, 9))
-    drawn = [TASK.candidate(options, Window.first(2), 0, index) for index in range(150)]
+    stream = TASK.stream(Options(size=Range(4, 9)), Window.first(2))
+    drawn = [stream.problem(0, index) for index in range(150)]
     targets = [TASK.solve(problem) for problem in drawn if isinstance(problem, Problem)]
 
     assert any(t.target == "" for t in targets if not isinstance(t, Rejected))
@@ -226,8 +184,9 @@ def test_large_parities_get_a_verdict_in_time():
 
 def test_candidates_keep_to_the_options():
     options = Options(size=Range(5, 12), num_symbols=Range(2, 3), operators="! & ->")
+    stream = TASK.stream(options, Window.first(4))
     for index in range(60):
-        problem = TASK.candidate(options, Window.first(4), 7, index)
+        problem = stream.problem(7, index)
 
         assert problem.size in options.size
         assert len(problem.symbols) in options.num_symbols
@@ -235,8 +194,8 @@ def test_candidates_keep_to_the_options():
 
 
 def test_the_default_operators_are_those_of_the_published_set():
-    window = Window.first(5)
-    drawn = [TASK.candidate(Options(size=Range(9, 35)), window, 0, index) for index in range(40)]
+    stream = TASK.stream(Options(size=Range(9, 35)), Window.first(5))
+    drawn = [stream.problem(0, index) for index in range(40)]
     tokens = {token for problem in drawn for token in formulas.parse(problem.input)}
 
     assert tokens == {"!", "&", "|", "<->", "xor", "a", "b", "c", "d", "e"}
@@ -245,7 +204,7 @@ def test_the_default_operators_are_those_of_the_published_set():
 @pytest.mark.parametrize("operators", ["X !", "! & U", "G"])
 def test_temporal_operators_cannot_be_asked_for(operators):
     with pytest.raises(UsageError, match="temporal: prop takes only 0 1 ! &"):
-        TASK.candidate(Options(operators=operators), Window.first(3), 0, 0)
+        Options(operators=operators)
 
 
 @pytest.mark.parametrize("text", ["X a", "a U b", "G F a"])
@@ -288,9 +247,9 @@ def test_tree_paths_put_the_choice_nearest_to_the_node_first():
 
 @pytest.mark.parametrize("count", [100, pytest.param(3_000, marks=pytest.mark.slow)])
 def test_sympy_agrees_on_rows_of_the_published_shape(count):
-    window = Window.first(5)
+    stream = TASK.stream(Options(size=Range(20, 35)), Window.first(5))
     for index in range(count):
-        problem = TASK.candidate(Options(size=Range(20, 35)), window, 1, index)
+        problem = stream.problem(1, index)
         solution = TASK.solve(problem)
         models = sympy_models(formulas.parse(problem.input), problem.symbols)
         if isinstance(solution, Rejected):
@@ -310,23 +269,12 @@ def num_completions(models, assignment):
 
 
 def sympy_models(formula, symbols):
-    """Return the models of a formula, each tried in a SymPy expression built from the tokens."""
-    from sympy import Symbol
-    from sympy.logic import boolalg
+    """Return the models of a formula, each tried in a SymPy expression."""
+    from sympy import Symbol, false, true
 
-    make = {"!": boolalg.Not, "&": boolalg.And, "|": boolalg.Or, "xor": boolalg.Xor}
-    make |= {"->": boolalg.Implies, "<->": boolalg.Equivalent}
-    stack = []
-    for token in reversed(formula):
-        if token in make:
-            stack.append(make[token](*(stack.pop() for _ in range(formulas.ARITY[token]))))
-        else:
-            stack.append({"0": boolalg.false, "1": boolalg.true}.get(token, Symbol(token)))
-    models = []
-    for values in itertools.product((False, True), repeat=len(symbols)):
-        named = {
-            Symbol(name): boolalg.true if v else boolalg.false for name, v in zip(symbols, values)
-        }
-        if stack[0].xreplace(named) == boolalg.true:
-            models.append(dict(zip(symbols, map(bool, values))))
-    return models
+    expression = as_sympy(formula)
+    return [
+        values
+        for values in completions(symbols, {})
+        if expression.xreplace({Symbol(n): true if v else false for n, v in values.items()}) == true
+    ]

@@ -207,7 +207,7 @@ def test_a_small_space_is_written_whole(tmp_path, Serial):
     recipe, demand = plan("prop", {**wishes, "train": 10**6, "test": 10**6})
     report = write_dataset(recipe, demand, tmp_path / "d", Serial())
     manifest = json.loads((tmp_path / "d" / "manifest.json").read_text())
-    space = load_task("prop").space(recipe.options, recipe.window)
+    space = load_task("prop").stream(recipe.options, recipe.window).space
     counts = FormulaClasses(Grammar.of("! & xor", 2), 5, Range(0, 2))
 
     assert space == sum(map(counts.count, range(1, 6)))

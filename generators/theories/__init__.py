@@ -1,0 +1,1 @@
+"""Horn theories: sampling by what is asked for, and canonical forms."""
