@@ -109,7 +109,7 @@ _CELL_NUMBERS = tuple(f.name for f in fields(Cell) if f.name != "correct")
 
 
 def accuracy_estimates(facts: RowFacts, outcomes: Outcomes) -> dict[str, Estimate]:
-    """Return correctness, exact match and correctness on hard rows, by name.
+    """Return correctness, exact match, correctness on hard rows and leniently read, by name.
 
     Where some row has several samples: also the mean over samples, and the best of them.
     """
@@ -117,14 +117,15 @@ def accuracy_estimates(facts: RowFacts, outcomes: Outcomes) -> dict[str, Estimat
     estimates = {
         "correct": share(right, facts.problems),
         "exact": share(outcomes.is_exact, facts.problems),
+        "lenient": share(outcomes.is_right_leniently, facts.problems),
         "correct_hard": share(right[hard], facts.clusters(hard)),
     }
-    if outcomes.max_samples > 1:
+    if outcomes.right_samples is not None:
         means, counts = outcomes.right_samples, None
         if facts.problems is not None:
             means, counts = per_cluster(means, facts.problems)
         estimates["correct_mean_of_samples"] = bootstrap_mean(means, counts)
-        estimates["correct_best_of_samples"] = share(outcomes.has_right_sample, facts.problems)
+        estimates["correct_best_of_samples"] = share(outcomes.right_samples > 0, facts.problems)
     return estimates
 
 

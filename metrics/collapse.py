@@ -102,7 +102,8 @@ def _mean_cosine(rows: Matrix) -> float | None:
 def paired_rows(rows: Matrix) -> Matrix:
     """Return the rows whose pairs are looked at: all, or MAX_PAIRED_ROWS of them, evenly spaced."""
     places = np.linspace(0, len(rows) - 1, min(len(rows), MAX_PAIRED_ROWS)).round().astype(int)
-    return rows[places]
+    chosen: Matrix = rows[places]
+    return chosen
 
 
 def _mean_distance(rows: Matrix) -> float:

@@ -12,16 +12,26 @@ from symshift.data.plugins import load_task
 @click.argument("dataset", type=path_type())
 @click.argument("predictions", type=path_type(), nargs=-1, required=True)
 @click.option("-o", "--output", type=path_type(), help="the RESULT.json to write")
+@click.option("--grid", type=path_type(), help="a picture of the grid to write: .svg or .png")
 @click.option("--split", default="test", help="the rows that were answered")
 @click.option("--name", help="what to call the system  [default: its own name]")
+@click.option("--format", help="what the predictions are in  [default: as the file shows]")
+@click.option("--filter", help="which filter's answers of an lm-eval log to read")
+@click.option("--notation", default="native", help="of the answers: native or polish (ltl, prop)")
+@click.option("--problems", type=path_type(), help="where to list all that is wrong with a file")
 @click.option("--explain", metavar="ID", help="say why one row got its verdict")
 @common
 def score(
     dataset: Path,
     predictions: tuple[Path, ...],
     output: Path | None,
+    grid: Path | None,
     split: str,
     name: str | None,
+    format: str | None,
+    filter: str | None,
+    notation: str,
+    problems: Path | None,
     explain: str | None,
     as_json: bool,
 ) -> None:
@@ -29,26 +39,41 @@ def score(
 
     Several files are one system's, with other random tables; they give mean and range.
 
+    Formats: jsonl, csv, parquet, lm-eval (samples_*.jsonl), inspect (JSON logs), deepltl.
+
     Example: symshift score data/ltl answers.jsonl -o result.json
     """
     from symshift.data.dataset import open_dataset
+    from symshift.data.errata import errata_of
     from symshift.data.files import require_output
     from symshift.metrics.explanation import explain_row
+    from symshift.metrics.grid import require_format, write_grid
+    from symshift.metrics.record import Reading
     from symshift.metrics.scoring import write_result
     from symshift.metrics.submission import score_files
     from symshift.metrics.table import format_table
 
     opened = open_dataset(dataset)
     task = load_task(opened.task_name)
-    if output is not None:
-        require_output(output, predictions)
+    for path in (output, grid, problems):
+        if path is not None:
+            require_output(path, predictions)
+    if grid is not None:
+        require_format(grid)
+    reading = Reading(format=format, filter=filter, notation=notation)
     if explain is not None:
-        found = explain_row(opened, split, predictions[0], task, explain)
+        found = explain_row(opened, split, predictions[0], task, explain, reading, problems)
         show(found.to_plain(), as_json, found.to_text())
         return
-    scored = score_files(opened, predictions, task, split=split, name=name)
+    scored = score_files(
+        opened, predictions, task, split=split, name=name, reading=reading, listing=problems
+    )
     if output is not None:
         write_result(scored, output)
+    if grid is not None:
+        write_grid(scored.result, grid)
+    for erratum in errata_of(opened.fingerprint):
+        click.echo(f"erratum {erratum.id} of this data set: {erratum.text}", err=True)
     click.echo(scored.result.to_json() if as_json else format_table(scored.result), nl=not as_json)
 
 
@@ -72,14 +97,19 @@ def compare(first: Path, second: Path, as_json: bool) -> None:
 @click.option("-o", "--output", type=path_type(), required=True, help="the folder to write")
 @common
 def leaderboard(results: tuple[Path, ...], output: Path, as_json: bool) -> None:
-    """Write a static page of results, with JSON, CSV and Markdown beside it.
+    """Write a static site of results: what was found, a page for each task and each entry.
+
+    JSON, CSV and Markdown lie beside it. Systems are compared with one another where the row table
+    that `symshift score` writes lies beside each result file.
 
     Example: symshift leaderboard results/*.json -o site
     """
     from symshift.metrics.result import read_result
+    from symshift.metrics.scoring import rows_path
     from symshift.metrics.site import write_site
 
-    page = write_site([read_result(path) for path in results], output)
+    row_files = [rows_path(path) for path in results]
+    page = write_site([read_result(path) for path in results], output, row_files=row_files)
     show({"page": str(page)}, as_json, str(page))
 
 

@@ -4,8 +4,9 @@ Everything here is over items. How much a figure moves from one training seed or
 another is another question; `Result.repeats` answers it.
 """
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ import pyarrow.compute as pc
 from symshift.data.errors import DataError
 from symshift.data.verdict import Estimate, Verdict
 from symshift.metrics.intervals import bootstrap_mean, mcnemar, per_cluster
-from symshift.metrics.joining import keys_of
-from symshift.metrics.judging import ROWS_SCHEMA
+from symshift.metrics.keys import keys_of
 from symshift.metrics.result import Result, read_result
+from symshift.metrics.row_table import ROWS_SCHEMA
 from symshift.metrics.scoring import rows_path
 
 _RIGHT = pa.array([Verdict.EXACT.value, Verdict.CORRECT.value])
@@ -50,6 +51,19 @@ class Comparison:
     test: str
     """Which test: `mcnemar`, or `sign-test` over the problems of a renamed data set."""
 
+    def swapped(self) -> "Comparison":
+        """Return the second system against the first."""
+        d = self.difference
+        low, value, high = (None if x is None else -x + 0.0 for x in (d.high, d.value, d.low))
+        return replace(
+            self,
+            name_a=self.name_b,
+            name_b=self.name_a,
+            only_a=self.only_b,
+            only_b=self.only_a,
+            difference=replace(d, low=low, value=value, high=high),
+        )
+
     def to_plain(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold."""
         plain = {name: getattr(self, name) for name in self.__slots__}
@@ -60,7 +74,44 @@ def _plain_estimate(estimate: Estimate) -> Mapping[str, Any]:
     return {name: getattr(estimate, name) for name in estimate.__slots__}
 
 
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """Which rows a system solves, in an order that all systems on the same rows share."""
+
+    rows_sha256: str
+    """What tells whether two systems answered rows with the same ids."""
+    is_right: npt.NDArray[np.bool_]
+    """Whether each row is solved."""
+    problems: npt.NDArray[np.int64] | None
+    """The problem that each row renames, as numbers from 0; None where rows are independent."""
+
+
+def graded(rows: pa.Table) -> Graded:
+    """Return what paired tests need of a row table."""
+    keys = keys_of(rows["id"].to_pylist())
+    order = np.argsort(keys)
+    found = pc.is_in(rows["verdict"], value_set=_RIGHT)
+    is_right = np.asarray(found.to_numpy(), dtype=np.bool_)[order]
+    problems = _problems(rows)
+    return Graded(
+        rows_sha256=hashlib.sha256(keys[order].tobytes()).hexdigest(),
+        is_right=is_right,
+        problems=None if problems is None else problems[order],
+    )
+
+
 def compare(result_a: Result, rows_a: pa.Table, result_b: Result, rows_b: pa.Table) -> Comparison:
+    """Compare two systems row by row, from their row tables; see `compare_graded`.
+
+    Raises:
+        DataError: If the results are of different rows.
+    """
+    return compare_graded(result_a, graded(rows_a), result_b, graded(rows_b))
+
+
+def compare_graded(
+    result_a: Result, graded_a: Graded, result_b: Result, graded_b: Graded
+) -> Comparison:
     """Compare two systems row by row.
 
     Where rows are renamings of the same problem they are not independent: the bootstrap then draws
@@ -68,33 +119,32 @@ def compare(result_a: Result, rows_a: pa.Table, result_b: Result, rows_b: pa.Tab
 
     Args:
         result_a: The first result.
-        rows_a: Its row table.
+        graded_a: Which rows it solves.
         result_b: The second result.
-        rows_b: Its row table.
+        graded_b: Which rows it solves.
 
     Raises:
         DataError: If the results are of different rows.
     """
     _require_same_rows(result_a, result_b)
-    if not len(rows_a):
+    if not len(graded_a.is_right):
         raise DataError("there are no rows to compare")
-    order_b = _places(rows_a, rows_b)
-    right_a, right_b = _is_right(rows_a), _is_right(rows_b)[order_b]
+    if graded_a.rows_sha256 != graded_b.rows_sha256:
+        raise DataError("the row tables hold different ids; score both again")
+    right_a, right_b, problems = graded_a.is_right, graded_b.is_right, graded_a.problems
     gain = right_a.astype(np.float64) - right_b
-    clusters = _clusters(rows_a)
-    sums, counts = (gain, None) if clusters is None else per_cluster(gain, clusters)
-    n, only_a, only_b = len(gain), int((gain > 0).sum()), int((gain < 0).sum())
+    sums, counts = (gain, None) if problems is None else per_cluster(gain, problems)
     return Comparison(
         name_a=result_a.system.name,
         name_b=result_b.system.name,
-        n=n,
+        n=len(gain),
         both=int((right_a & right_b).sum()),
-        only_a=only_a,
-        only_b=only_b,
+        only_a=int((gain > 0).sum()),
+        only_b=int((gain < 0).sum()),
         neither=int((~right_a & ~right_b).sum()),
         difference=bootstrap_mean(sums, counts, min_value=-1.0),
         p_value=mcnemar(int((sums > 0).sum()), int((sums < 0).sum())),
-        test="mcnemar" if clusters is None else "sign-test",
+        test="mcnemar" if problems is None else "sign-test",
     )
 
 
@@ -104,12 +154,28 @@ def compare_files(path_a: Path, path_b: Path) -> Comparison:
     Raises:
         DataError: If a file is missing or broken, or they are of different rows.
     """
-    return compare(
-        read_result(path_a),
-        read_rows(rows_path(path_a)),
-        read_result(path_b),
-        read_rows(rows_path(path_b)),
+    result_a, result_b = read_result(path_a), read_result(path_b)
+    graded_a, graded_b = (
+        read_graded(rows_path(path), result)
+        for path, result in ((path_a, result_a), (path_b, result_b))
     )
+    return compare_graded(result_a, graded_a, result_b, graded_b)
+
+
+def read_graded(path: Path, result: Result) -> Graded:
+    """Read which rows a result solves from the row table beside it.
+
+    Raises:
+        DataError: If the table is missing, none, or not that of the result.
+    """
+    found = graded(read_rows(path))
+    stated = result.counts.get("exact", 0) + result.counts.get("correct", 0)
+    if (len(found.is_right), int(found.is_right.sum())) != (result.dataset.rows, stated):
+        raise DataError(
+            f"{path}: {int(found.is_right.sum())} of {len(found.is_right)} rows are right, the "
+            f"result says {stated} of {result.dataset.rows}; score it again to write both anew"
+        )
+    return found
 
 
 def read_rows(path: Path) -> pa.Table:
@@ -141,22 +207,7 @@ def _require_same_rows(result_a: Result, result_b: Result) -> None:
             )
 
 
-def _places(rows_a: pa.Table, rows_b: pa.Table) -> npt.NDArray[np.int64]:
-    keys_a, keys_b = (keys_of(rows["id"].to_pylist()) for rows in (rows_a, rows_b))
-    order_a, order_b = np.argsort(keys_a), np.argsort(keys_b)
-    if len(keys_a) != len(keys_b) or not np.array_equal(keys_a[order_a], keys_b[order_b]):
-        raise DataError("the row tables hold different ids; score both again")
-    places = np.empty(len(keys_a), dtype=np.int64)
-    places[order_a] = order_b
-    return places
-
-
-def _is_right(rows: pa.Table) -> npt.NDArray[np.bool_]:
-    found = pc.is_in(rows["verdict"], value_set=_RIGHT)
-    return np.asarray(found.to_numpy(), dtype=np.bool_)
-
-
-def _clusters(rows: pa.Table) -> npt.NDArray[np.int64] | None:
+def _problems(rows: pa.Table) -> npt.NDArray[np.int64] | None:
     base_ids = rows["base_id"]
     if base_ids.null_count or pc.count_distinct(base_ids).as_py() == len(rows):
         return None

@@ -1,5 +1,6 @@
 """Why one row got its verdict."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,12 @@ from typing import Any
 from symshift.data.dataset import Dataset
 from symshift.data.errors import UsageError
 from symshift.data.task import Task
-from symshift.metrics.joining import join, keys_of
+from symshift.metrics.joining import Answer, join
 from symshift.metrics.judging import Judge
+from symshift.metrics.notations import Notation, NotationError, notation_for
 from symshift.metrics.predictions import read_predictions
-from symshift.metrics.rows import SplitRows, ids_of
+from symshift.metrics.record import BY_ID, Reading
+from symshift.metrics.rows import SplitRows, keys_of_ids, keys_of_inputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +30,8 @@ class Explanation:
     """What was answered; None where nothing was that could be an answer."""
     verdict: str
     """What it got."""
+    lenient: str
+    """What it got in the lenient reading."""
     why: str
     """The failing place, a counter-word, or what is wrong with the text."""
 
@@ -40,7 +45,13 @@ class Explanation:
 
 
 def explain_row(
-    dataset: Dataset, split: str, predictions: Path, task: Task, row_id: str
+    dataset: Dataset,
+    split: str,
+    predictions: Path,
+    task: Task,
+    row_id: str,
+    reading: Reading | None = None,
+    listing: Path | None = None,
 ) -> Explanation:
     """Say why a row's answer got its verdict.
 
@@ -50,25 +61,39 @@ def explain_row(
         predictions: The file of predictions.
         task: The data set's task.
         row_id: The row's id.
+        reading: What the user says of the file.
+        listing: Where to write all that is wrong with it.
 
     Raises:
         UsageError: If the split has no such row.
         DataError: If a file is broken or does not fit the data set.
     """
     rows = SplitRows(dataset, split)
-    keys = keys_of(ids_of(rows))
-    answers = join(read_predictions(predictions), keys)
+    found = read_predictions(predictions, reading, listing=listing)
+    notation = notation_for(found.notation, task)
+    answers = join(found, keys_of_ids(rows) if found.joined_by == BY_ID else keys_of_inputs(rows))
     at, row = next(((n, r) for n, r in enumerate(rows) if r["id"] == row_id), (0, None))
     if row is None:
         raise UsageError(f"{dataset.path}: no {split} row has the id {row_id!r}")
     answer = answers.answers(at, at + 1)[0]
-    judgement = Judge(task, row).answer(answer)
-    text = answer.samples[0] if answer.samples and not answer.reason else None
+    judge = Judge(task, row)
+    judgement = judge.answer(answer, notation)
     return Explanation(
         id=row_id,
         input=row["input"],
         target=row["target"],
-        prediction=text,
+        prediction=answer.text,
         verdict=judgement.verdict.value,
-        why=judgement.reason if text is None else task.explain(row, text),
+        lenient=judge.lenient(answer, notation, judgement).verdict.value,
+        why=_why(task, row, answer, notation) or judgement.reason,
     )
+
+
+def _why(task: Task, row: Mapping[str, Any], answer: Answer, notation: Notation) -> str:
+    """Return what the task says of an answer that can be read; else nothing."""
+    if answer.text is None:
+        return ""
+    try:
+        return task.explain(row, notation.native(answer.text))
+    except NotationError:
+        return ""

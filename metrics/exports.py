@@ -6,14 +6,18 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from symshift.data.files import json_text
 from symshift.data.verdict import Estimate
 from symshift.metrics.findings import as_text, findings_of, trivial_label
 from symshift.metrics.leaderboard import Entry, Section
+from symshift.metrics.published import Block, published_of
 from symshift.metrics.result import SCHEMA_VERSION, Spread
 
-FIGURES = ("correct", "correct_hard", "exact", "alpha_covariance")
-"""The figures that tables show, in order."""
+SHARES = ("correct", "lenient", "correct_hard", "exact", "alpha_covariance")
+"""The figures between 0 and 1 that tables show, in order."""
+FIGURES = (*SHARES, "edit_distance")
+"""All figures that tables show, in order."""
+_SETTINGS = ("phase", "redraw_unseen", "output")
+"""What a model was asked with, in columns of their own."""
 _FORMULA_STARTS = ("=", "+", "-", "@")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
@@ -28,7 +32,7 @@ def as_json(title: str, sections: Sequence[Section]) -> str:
                 {
                     "best_rank": entry.best_rank,
                     "worst_rank": entry.worst_rank,
-                    "result": json.loads(entry.result.to_json()),
+                    "result": json.loads(entry.text),
                 }
                 for entry in section.entries
             ],
@@ -36,14 +40,16 @@ def as_json(title: str, sections: Sequence[Section]) -> str:
         for section in sections
     ]
     findings = [as_text(sentence) for sentence in findings_of(sections)]
-    return json_text(
-        {
-            "schema_version": SCHEMA_VERSION,
-            "title": title,
-            "findings": findings,
-            "sections": plain,
-        }
-    )
+    tasks = sorted({section.dataset.task for section in sections})
+    whole = {
+        "schema_version": SCHEMA_VERSION,
+        "title": title,
+        "findings": findings,
+        "sections": plain,
+        "published": [block.to_plain() for task in tasks for block in published_of(task)],
+    }
+    # Without indents, which would take most of the time that a site with many results takes.
+    return json.dumps(whole, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def as_csv(sections: Sequence[Section]) -> str:
@@ -51,7 +57,7 @@ def as_csv(sections: Sequence[Section]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     header = ["dataset", "task", "split", "regime", "fingerprint", "rank", "system", "method"]
-    header += ["seed", "table_seed", "n"]
+    header += ["seed", "table_seed", *_SETTINGS, "n"]
     for name in (*FIGURES, "trivial"):
         header += [name, f"{name}_low", f"{name}_high"]
     for kind in ("seeds", "repeats"):
@@ -66,13 +72,19 @@ def as_csv(sections: Sequence[Section]) -> str:
 def _csv_cells(section: Section, entry: Entry) -> Iterator[object]:
     data, system = section.dataset, entry.result.system
     yield from (data.name, data.task, data.split, data.regime, data.fingerprint, entry.rank)
-    yield from (system.name, system.method, system.seed, system.table_seed, data.rows)
+    yield from (system.name, system.method, system.seed, system.table_seed)
+    yield from (_text(system.settings.get(key)) for key in _SETTINGS)
+    yield data.rows
     for name in (*FIGURES, "trivial"):
         found = entry.result.estimates.get(name)
         yield from (found.value, found.low, found.high) if found else (None, None, None)
     for spread in (entry.over_seeds, repeated(entry)):
         yield from (spread.mean, spread.min, spread.max) if spread else (None, None, None)
     yield system.command
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def repeated(entry: Entry) -> Spread | None:
@@ -109,7 +121,22 @@ def as_markdown(title: str, sections: Sequence[Section]) -> str:
                 blank = ["", *[""] * (len(shown) - 1)]
                 label = f"trivial: {_escaped(trivial_label(name))}"
                 lines.append(_row(["", label, "", "", _figure(estimate), *blank[1:]]))
-    return "\n".join(lines) + "\n"
+    blocks = [b for t in sorted({s.dataset.task for s in sections}) for b in published_of(t)]
+    return "\n".join([*lines, *_published_lines(blocks)]) + "\n"
+
+
+def _published_lines(blocks: Sequence[Block]) -> Iterator[str]:
+    """Yield figures of papers as tables of their own, in per cent as they are printed there."""
+    if blocks:
+        yield from ("", "## Published figures, not measured here")
+    for block in blocks:
+        about = f"{block.data} (preset {block.preset}). Source: {block.source}. Read in: "
+        yield from ("", _escaped(f"{about}{block.read_in}. {block.note}"), "")
+        yield _row(["published system", *(heading for _, heading in block.columns)])
+        yield _row(["---"] * (len(block.columns) + 1))
+        for row in block.rows:
+            cells = (f"{row[n]:.2f} %" if n in row else "" for n, _ in block.columns)
+            yield _row([_escaped(row["system"]), *cells])
 
 
 def _row(cells: Sequence[str]) -> str:

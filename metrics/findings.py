@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from symshift.data.verdict import Estimate
-from symshift.metrics.leaderboard import Section
-from symshift.metrics.overview import Contrast, contrasts_of, overviews_of
+from symshift.metrics.leaderboard import Entry, Section
+from symshift.metrics.overview import Contrast, Figure, contrasts_of, overviews_of
+from symshift.metrics.result import Result
 from symshift.metrics.table import format_share
 
 LOST_BELOW = 0.5
@@ -29,6 +30,10 @@ class Span:
     """The words."""
     kind: str = ""
     """`system` or `data` for a name, `figure` for numbers; empty for plain words."""
+    section: Section | None = None
+    """The data set that a name or figure is about."""
+    results: tuple[Result, ...] = ()
+    """The results that a figure is from."""
 
 
 Sentence = tuple[Span, ...]
@@ -54,8 +59,7 @@ def _headline(contrasts: Sequence[Contrast]) -> Sentence:
     if len(lost) > MAX_NAMES:
         spans.append(Span(f"So do {len(lost) - MAX_NAMES} more. "))
     if kept:
-        verb = "loses" if len(kept) == 1 else "lose"
-        spans += (*_names(kept), Span(f" never {verb} that much. "))
+        spans += (*_names(kept), Span(_kept(len(kept), is_contrast=bool(lost))))
     if weak:
         verb = "is" if len(weak) == 1 else "are"
         text = f" {verb} not clearly better than a trivial answer even within training. "
@@ -66,6 +70,13 @@ def _headline(contrasts: Sequence[Contrast]) -> Sentence:
         spans.append(Span(text))
     last = spans.pop()
     return (*spans, Span(last.text.rstrip(), last.kind))
+
+
+def _kept(num_methods: int, *, is_contrast: bool) -> str:
+    verb, its = ("loses", "its") if num_methods == 1 else ("lose", "their")
+    if is_contrast:
+        return f" never {verb} that much. "
+    return f" never {verb} more than half of {its} correctness beyond {its} training. "
 
 
 def _breakdown(contrasts: Sequence[Contrast]) -> Sentence:
@@ -86,14 +97,17 @@ def _of_test(contrasts: Sequence[Contrast]) -> Sentence:
     for change, verb in (("lower", "falls"), ("higher", "rises")):
         for contrast in [c for c in contrasts if c.figure.change == change][:MAX_NAMES]:
             spans += (Span(contrast.method, "system"), Span(f" {verb} from "))
-            spans += (_interval(contrast.reference.estimate), Span(" to "))
-            spans.append(_interval(contrast.figure.estimate))
+            reference, figure = contrast.reference, contrast.figure
+            before = _interval(reference.estimate, contrast.reference_section, reference.results)
+            spans += (before, Span(" to "))
+            spans.append(_interval(figure.estimate, contrast.section, figure.results))
             spans.append(Span("; "))
     same = [c for c in contrasts if c.figure.change == "same"]
     for contrast in same[:MAX_NAMES]:
-        there, here = format_share(contrast.reference.value), format_share(contrast.figure.value)
-        values = f" ({there} to {here})"
-        spans += (Span(contrast.method, "system"), Span(values), Span(" and "))
+        there = _value(contrast.reference, contrast.reference_section)
+        here = _value(contrast.figure, contrast.section)
+        spans += (Span(contrast.method, "system"), Span(" ("), there, Span(" to "), here)
+        spans += (Span(")"), Span(" and "))
     if same:
         verb = "shows" if len(same) == 1 else "show"
         spans[-1] = Span(f" {verb} no clear change; ")
@@ -116,11 +130,17 @@ def _leader(section: Section) -> Sentence:
     """Say who is best, where there is nothing to hold a data set against."""
     ahead = [entry for entry in section.entries if entry.best_rank == 1]
     names = list(dict.fromkeys(entry.result.system.name for entry in ahead))
-    best = ahead[0].correct
+    best = ahead[0]
     tie = " (a tie: their intervals overlap)" if len(names) > 1 else ""
     verb = "leads" if len(names) == 1 else "lead"
     start = (Span("On "), _data(section), Span(" "))
-    return (*start, *_names(names), Span(f" {verb} with "), _interval(best), Span(f"{tie}."))
+    return (
+        *start,
+        *_names(names),
+        Span(f" {verb} with "),
+        _leading(best, section),
+        Span(f"{tie}."),
+    )
 
 
 def _about_trivial(sections: Iterable[Section]) -> list[Sentence]:
@@ -134,10 +154,10 @@ def _about_trivial(sections: Iterable[Section]) -> list[Sentence]:
     if highest is None or highest[0] < NOTABLE_TRIVIAL:
         return []
     value, name, section = highest
-    text = f": {trivial_label(name)} is right for {100 * value:.0f} % of the rows on "
+    share = Span(f"{100 * value:.0f} %", "figure", section, (section.entries[0].result,))
     end = ". So each table also counts the hard rows alone, those that no shortcut solves."
-    start = Span("Some problems can be solved without reading them")
-    return [(start, Span(text), _data(section), Span(end))]
+    start = f"Some problems can be solved without reading them: {trivial_label(name)} is right for "
+    return [(Span(start), share, Span(" of the rows on "), _data(section), Span(end))]
 
 
 def trivial_label(name: str) -> str:
@@ -145,15 +165,23 @@ def trivial_label(name: str) -> str:
     return TRIVIAL_LABELS.get(name, name)
 
 
-def _interval(estimate: Estimate) -> Span:
+def _value(figure: Figure, section: Section) -> Span:
+    return Span(format_share(figure.value), "figure", section, figure.results)
+
+
+def _leading(entry: Entry, section: Section) -> Span:
+    return _interval(entry.correct, section, (entry.result,))
+
+
+def _interval(estimate: Estimate, section: Section, results: tuple[Result, ...]) -> Span:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return Span("no figure", "figure")
     low, high = format_share(estimate.low), format_share(estimate.high)
-    return Span(f"{format_share(estimate.value)} [{low}, {high}]", "figure")
+    return Span(f"{format_share(estimate.value)} [{low}, {high}]", "figure", section, results)
 
 
 def _data(section: Section) -> Span:
-    return Span(section.dataset.name, "data")
+    return Span(section.dataset.name, "data", section)
 
 
 def as_text(sentence: Sentence) -> str:

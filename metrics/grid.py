@@ -1,16 +1,21 @@
 """A picture of correctness over the grid of number of symbols and size.
 
 Colour is correctness; a cell with few rows is pale and hatched; the region that the system was
-trained on is framed; each cell says its share and its n.
+trained on is framed; each cell says its share and its n, and in SVG its interval to a pointer that
+rests on it.
 """
 
 import io
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symshift.data.options import Range
+from symshift.data.errors import UsageError
+from symshift.data.files import whole_file
 from symshift.metrics.accuracy import Cell
+from symshift.metrics.region import TrainedRegion, trained_region
+from symshift.metrics.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,16 +27,7 @@ _FEW_ALPHA = 0.35
 _CELL_INCHES = 0.55
 _MAX_LABELLED_CELLS = 400
 _DARK_FROM = 0.55
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainedRegion:
-    """The part of the grid that training covered."""
-
-    num_symbols: Range
-    """Distinct symbols of the training problems."""
-    size: Range
-    """Their sizes."""
+_GROUP = re.compile(r'<g id="(cell-[0-9]+-[0-9]+)">')
 
 
 def grid_picture(
@@ -64,7 +60,57 @@ def grid_picture(
     with rc_context(settings):
         figure = _draw(cells, title, trained)
         figure.savefig(picture, format=format, metadata=metadata, dpi=150)
-    return picture.getvalue()
+    drawn = picture.getvalue()
+    return drawn if format == "png" else _titled(drawn.decode(), cells).encode()
+
+
+def require_format(path: Path) -> None:
+    """Refuse a file name that says no format.
+
+    Raises:
+        UsageError: If its ending is none of FORMATS.
+    """
+    if path.suffix.lstrip(".") not in FORMATS:
+        raise UsageError(
+            f"{path}: a grid is written as {' or '.join(FORMATS)}; end the name in one"
+        )
+
+
+def write_grid(result: Result, path: Path) -> None:
+    """Write the picture of a result's cells, in the format that the file's ending names.
+
+    Raises:
+        UsageError: If the rows say no number of symbols and size, so that there are no cells.
+    """
+    require_format(path)
+    if not any(cell.n for cell in result.cells):
+        raise UsageError(f"{path}: the rows have no num_symbols and size, so there is no grid")
+    title = f"{result.system.name} on {result.dataset.name}"
+    picture = grid_picture(
+        result.cells,
+        title=title,
+        trained=trained_region(result.system.trained_on),
+        format=path.suffix.lstrip("."),
+    )
+    with whole_file(path) as hidden:
+        hidden.write_bytes(picture)
+
+
+def _titled(svg: str, cells: Sequence[Cell]) -> str:
+    """Return an SVG whose cells name their figure to a pointer that rests on them."""
+    titles = {_group(c): f"{c.num_symbols} symbols, size {c.size}: {_said(c)}" for c in cells}
+    return _GROUP.sub(lambda found: f"{found[0]}<title>{titles[found[1]]}</title>", svg)
+
+
+def _group(cell: Cell) -> str:
+    return f"cell-{cell.num_symbols}-{cell.size}"
+
+
+def _said(cell: Cell) -> str:
+    found = cell.correct
+    if found.value is None or found.low is None or found.high is None:
+        return f"n {cell.n}"
+    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f}), n {cell.n}"
 
 
 def _draw(cells: Sequence[Cell], title: str, trained: TrainedRegion | None) -> "Figure":
@@ -104,6 +150,7 @@ def _draw_cells(
         style: dict[str, Any] = {"alpha": _FEW_ALPHA, "hatch": "///"} if is_few else {}
         box = Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colours.cmap(share), **style)
         box.set_edgecolor("white")
+        box.set_gid(_group(cell))
         axes.add_patch(box)
         if is_labelled:
             ink = "white" if share < _DARK_FROM and not is_few else "black"

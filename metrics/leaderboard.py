@@ -24,6 +24,8 @@ class Entry:
 
     result: Result
     """What it scored."""
+    text: str
+    """The text of its result file."""
     best_rank: int
     """One more than the systems that are clearly better: their whole interval lies above."""
     worst_rank: int
@@ -87,11 +89,11 @@ def kind_of(system: System) -> tuple[str, ...]:
 def sections_of(results: Iterable[Result]) -> list[Section]:
     """Group results by data set and split; the same results in any order give the same sections."""
     distinct = {result.to_json(): result for result in results}
-    groups: dict[tuple[str, ...], list[Result]] = {}
-    for _, result in sorted(distinct.items()):
+    groups: dict[tuple[str, ...], list[tuple[str, Result]]] = {}
+    for text, result in sorted(distinct.items()):
         data = result.dataset
         key = (data.task, data.split, data.fingerprint or data.name, str(data.max_renamings))
-        groups.setdefault(key, []).append(result)
+        groups.setdefault(key, []).append((text, result))
     return sorted((_section(group) for group in groups.values()), key=_section_order)
 
 
@@ -109,11 +111,12 @@ def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts)
 
 
-def _section(results: Sequence[Result]) -> Section:
+def _section(texts: Sequence[tuple[str, Result]]) -> Section:
+    results = [result for _, result in texts]
     seeds: dict[tuple[str, ...], list[Result]] = {}
     for result in results:
         seeds.setdefault(kind_of(result.system), []).append(result)
-    entries = [_entry(r, results, seeds[kind_of(r.system)]) for r in results]
+    entries = [_entry(text, r, results, seeds[kind_of(r.system)]) for text, r in texts]
     entries.sort(key=lambda e: (e.best_rank, -(e.correct.value or 0.0), e.result.system.name))
     first = entries[0].result
     trivial = {
@@ -124,7 +127,9 @@ def _section(results: Sequence[Result]) -> Section:
     return Section(dataset=first.dataset, entries=tuple(entries), trivial=trivial)
 
 
-def _entry(result: Result, rivals: Sequence[Result], siblings: Sequence[Result]) -> Entry:
+def _entry(
+    text: str, result: Result, rivals: Sequence[Result], siblings: Sequence[Result]
+) -> Entry:
     own = result.estimates["correct"]
     others = [rival.estimates["correct"] for rival in rivals if rival is not result]
     values = [found for s in siblings if (found := s.estimates["correct"].value) is not None]
@@ -135,6 +140,7 @@ def _entry(result: Result, rivals: Sequence[Result], siblings: Sequence[Result])
         over_seeds = Spread(mean=mean, min=least, max=greatest, values=tuple(values))
     return Entry(
         result=result,
+        text=text,
         best_rank=1 + sum(is_above(other, own) for other in others),
         worst_rank=len(rivals) - sum(is_above(own, other) for other in others),
         over_seeds=over_seeds,

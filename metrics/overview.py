@@ -4,7 +4,8 @@ For each task, the first data set with regime "seen" is the reference. With seve
 a figure is their mean, and its interval reaches over the intervals of all of them.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symshift.data.verdict import Estimate
@@ -24,10 +25,15 @@ class Figure:
     """The lowest end of their intervals."""
     high: float
     """The highest end."""
-    num_seeds: int
-    """How many results it rests on."""
+    results: tuple[Result, ...]
+    """The results that it rests on, one for each seed."""
     change: str = ""
     """Against the reference: lower, higher, or same (the intervals overlap); empty for itself."""
+
+    @property
+    def num_seeds(self) -> int:
+        """How many results it rests on."""
+        return len(self.results)
 
     @property
     def estimate(self) -> Estimate:
@@ -80,8 +86,10 @@ def overviews_of(sections: Sequence[Section]) -> list[Overview]:
 
 
 def _overview(sections: tuple[Section, ...]) -> Overview:
-    kinds = list(dict.fromkeys(kind_of(r.system) for s in sections for r in _results(s)))
-    rows = sorted(((_label(kind, kinds), _row(kind, sections)) for kind in kinds), key=_order)
+    groups = [_by_kind(section) for section in sections]
+    kinds = list(dict.fromkeys(kind for group in groups for kind in group))
+    names = Counter(name for name, _, _ in kinds)
+    rows = sorted(((_label(k, names), _row(k, groups, sections)) for k in kinds), key=_order)
     return Overview(
         task=sections[0].dataset.task,
         sections=sections,
@@ -90,14 +98,17 @@ def _overview(sections: tuple[Section, ...]) -> Overview:
     )
 
 
-def _results(section: Section) -> list[Result]:
-    return [entry.result for entry in section.entries]
+def _by_kind(section: Section) -> dict[tuple[str, ...], list[Result]]:
+    groups: dict[tuple[str, ...], list[Result]] = {}
+    for entry in section.entries:
+        groups.setdefault(kind_of(entry.result.system), []).append(entry.result)
+    return groups
 
 
-def _label(kind: tuple[str, ...], kinds: Sequence[tuple[str, ...]]) -> str:
+def _label(kind: tuple[str, ...], names: Mapping[str, int]) -> str:
     """Return the name alone where it tells a method apart, else with what differs."""
     name, method, options = kind
-    if sum(other[0] == name for other in kinds) == 1:
+    if names[name] == 1:
         return name
     return f"{name} ({', '.join(filter(None, (method, options.strip('{}'))))})"
 
@@ -108,8 +119,12 @@ def _order(row: tuple[str, tuple[Figure | None, ...]]) -> tuple[float, str]:
     return -sum(values) / len(values), label
 
 
-def _row(kind: tuple[str, ...], sections: Sequence[Section]) -> tuple[Figure | None, ...]:
-    figures = [_figure([r for r in _results(s) if kind_of(r.system) == kind]) for s in sections]
+def _row(
+    kind: tuple[str, ...],
+    groups: Sequence[Mapping[tuple[str, ...], Sequence[Result]]],
+    sections: Sequence[Section],
+) -> tuple[Figure | None, ...]:
+    figures = [_figure(group.get(kind, ())) for group in groups]
     reference = figures[0]
     if reference is None or sections[0].dataset.regime != REFERENCE:
         return tuple(figures)
@@ -118,15 +133,15 @@ def _row(kind: tuple[str, ...], sections: Sequence[Section]) -> tuple[Figure | N
 
 def _figure(results: Sequence[Result]) -> Figure | None:
     ends = [
-        (e.value, e.low, e.high)
-        for e in (result.estimates["correct"] for result in results)
+        (e.value, e.low, e.high, result)
+        for result, e in ((result, result.estimates["correct"]) for result in results)
         if e.value is not None and e.low is not None and e.high is not None
     ]
     if not ends:
         return None
-    values, lows, highs = zip(*ends, strict=True)
+    values, lows, highs, measured = zip(*ends, strict=True)
     mean = sum(values) / len(values)
-    return Figure(value=mean, low=min(lows), high=max(highs), num_seeds=len(values))
+    return Figure(value=mean, low=min(lows), high=max(highs), results=measured)
 
 
 def _changed(figure: Figure, reference: Figure) -> Figure:

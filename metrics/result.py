@@ -15,9 +15,10 @@ from typing import Any
 
 from symshift.data.errors import DataError
 from symshift.data.files import json_text, read_json
-from symshift.data.verdict import Estimate, Verdict
+from symshift.data.verdict import Estimate, Proof, Verdict
 from symshift.metrics.accuracy import Cell
 from symshift.metrics.alpha_covariance import AlphaSummary
+from symshift.metrics.record import Reading
 
 SCHEMA_VERSION = 1
 MAX_DEPTH = 20
@@ -75,6 +76,8 @@ class DatasetInfo:
     """A row to show: its input and its target."""
     constant: str | None = None
     """The best constant answer, chosen on these rows."""
+    errata: tuple[str, ...] = ()
+    """Errors that were known of the data set when it was scored: ids of data/errata.toml."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +119,19 @@ class Result:
     num_foreign: int
     """Rows whose answer uses symbols that the input does not have."""
     estimates: Mapping[str, Estimate]
-    """The figures by name: correct, exact, correct_hard, alpha_covariance, trivial, ..."""
+    """The figures by name: correct, lenient, exact, correct_hard, alpha_covariance, ..."""
     cells: tuple[Cell, ...] = ()
     """Correctness over the grid of num_symbols and size."""
+    margins: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
+    """Correctness by `num_symbols` and by `size`: value to estimate."""
     alpha_covariance: AlphaSummary | None = None
     """Alpha-covariance in full, for renamed data sets."""
+    proofs: Mapping[str, int] | None = None
+    """Rows of each verdict on proofs, for tasks whose answers have proofs."""
+    max_samples: int = 1
+    """The largest number of samples of a row; the first is what counts."""
+    reading: Reading = field(default_factory=Reading)
+    """How the files of predictions were read."""
     repeats: Repeats | None = None
     """Mean and range over several files of predictions; the other figures are of the first."""
     versions: Mapping[str, Any] = field(default_factory=dict)
@@ -132,6 +143,10 @@ class Result:
         unknown = set(self.counts) - {verdict.value for verdict in Verdict}
         if unknown or sum(self.counts.values()) != self.dataset.rows:
             raise ValueError(f"counts={dict(self.counts)} are not {self.dataset.rows} verdicts")
+        if self.proofs is not None:
+            unknown = set(self.proofs) - {proof.value for proof in Proof}
+            if unknown or sum(self.proofs.values()) != self.dataset.rows:
+                raise ValueError(f"proofs={dict(self.proofs)} are not {self.dataset.rows} verdicts")
         missing = {"correct", "exact", "correct_hard"} - set(self.estimates)
         if missing:
             raise ValueError(f"estimates lack {', '.join(sorted(missing))}")

@@ -5,7 +5,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from symshift.data import formula as formulas
 from symshift.data.dataset import BATCH_ROWS, Dataset, broken_shard
+from symshift.data.errors import DataError
+from symshift.data.formula import FormulaError
+from symshift.metrics.keys import Keys, has_repeats, keys_of
 
 COLUMNS = (
     "id",
@@ -30,9 +34,9 @@ class SplitRows:
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         return self._read(COLUMNS)
 
-    def ids(self) -> Iterator[str]:
-        """Yield the rows' ids, in order."""
-        return (row["id"] for row in self._read(("id",)))
+    def column(self, name: str) -> Iterator[str]:
+        """Yield one column, in order."""
+        return (row[name] for row in self._read((name,)))
 
     def _read(self, columns: Iterable[str]) -> Iterator[dict[str, Any]]:
         import pyarrow.parquet as pq
@@ -47,8 +51,34 @@ class SplitRows:
                 raise broken_shard(path, error) from error
 
 
-def ids_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the ids of rows, with as little reading as their kind allows."""
+def keys_of_ids(rows: Iterable[Mapping[str, Any]]) -> Keys:
+    """Return the keys of the rows' ids, in order."""
+    return keys_of(_column(rows, "id"))
+
+
+def keys_of_inputs(rows: Iterable[Mapping[str, Any]]) -> Keys:
+    """Return the keys of the rows' formulas as formulas.show prints them, in order.
+
+    Raises:
+        DataError: If an input is no formula, or two rows have the same.
+    """
+    keys = keys_of(map(_shown, _column(rows, "input")))
+    if has_repeats(keys):
+        raise DataError(
+            "the data set has rows with the same formula: answers without ids cannot be joined"
+        )
+    return keys
+
+
+def _column(rows: Iterable[Mapping[str, Any]], name: str) -> Iterator[str]:
+    """Yield one column, with as little reading as the rows' kind allows."""
     if isinstance(rows, SplitRows):
-        return rows.ids()
-    return (row["id"] for row in rows)
+        return rows.column(name)
+    return (row[name] for row in rows)
+
+
+def _shown(text: str) -> str:
+    try:
+        return formulas.show(formulas.parse(text))
+    except FormulaError as error:
+        raise DataError(f"input {text[:60]!r} is no formula to join by: {error}") from None

@@ -11,6 +11,7 @@ import pyarrow as pa
 from tqdm import tqdm
 
 import symshift
+from symshift.data.errata import VERDICTS, errata_of
 from symshift.data.errors import DataError
 from symshift.data.files import require_output, whole_file, write_text
 from symshift.data.task import Task
@@ -23,18 +24,26 @@ from symshift.metrics.accuracy import (
     regime_estimates,
 )
 from symshift.metrics.baselines import BaselineCollector, best_constant
+from symshift.metrics.edit_distance import mean_distance
 from symshift.metrics.intervals import spread
-from symshift.metrics.joining import Keys, join, keys_of
+from symshift.metrics.joining import Joined, join
 from symshift.metrics.judging import Judge, OutcomeCollector, Outcomes
+from symshift.metrics.keys import Keys, has_repeats
+from symshift.metrics.leniency import LENIENT
+from symshift.metrics.margins import margins_of
+from symshift.metrics.notations import notation_for
 from symshift.metrics.predictions import Predictions
+from symshift.metrics.record import BY_ID, Reading
+from symshift.metrics.region import TrainedRegion, region_estimates, trained_region
 from symshift.metrics.result import DatasetInfo, Repeats, Result, Spread, System
-from symshift.metrics.rows import ids_of
+from symshift.metrics.row_table import RowTable
+from symshift.metrics.rows import keys_of_ids, keys_of_inputs
 
 BATCH_ROWS = 8_192
 NUM_EXAMPLES = 200
 MIN_EXAMPLE = 8
 MAX_EXAMPLE = 60
-REPEATED = ("correct", "exact", "correct_hard", "alpha_covariance")
+REPEATED = ("correct", "lenient", "exact", "correct_hard", "alpha_covariance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +52,13 @@ class Scored:
 
     result: Result
     """The figures; of the first file of predictions where there are several."""
-    rows: pa.Table
-    """id, base_id, verdict and reason of every row."""
+    row_table: RowTable
+    """What became of every row."""
+
+    @property
+    def rows(self) -> pa.Table:
+        """Its columns id, base_id, verdict, reason, lenient, and for some tasks of proofs."""
+        return self.row_table.read()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +75,7 @@ def score(
     *,
     dataset: DatasetInfo,
     systems: Sequence[System],
+    reading: Reading | None = None,
     versions: Mapping[str, Any] | None = None,
 ) -> Scored:
     """Score a system's predictions.
@@ -73,6 +88,7 @@ def score(
         task: The task, which checks each distinct text of a row once.
         dataset: What the rows are; its number of rows, constant and regime are filled in.
         systems: Who made each of the files.
+        reading: How the files were read, to be recorded.
         versions: What else decides verdicts, such as the checker's version and budget.
 
     Raises:
@@ -82,29 +98,38 @@ def score(
     if iter(rows) is rows:
         raise ValueError(f"rows={rows!r} can only be looped over once: give a list")
     keys = _row_keys(rows)
-    joined = [join(p, keys) for p in predictions]
+    num_rows = len(keys)
+    joined = [_joined(p, rows, keys, task) for p in predictions]
     if not joined or len(joined) != len(systems):
         raise ValueError(f"{len(joined)} files of predictions, {len(systems)} systems")
+    del keys
     constant = best_constant(task, rows)
     found = _judge_all(rows, joined, task, constant)
+    del joined  # texts and keys of ten million rows would be most of the memory
     described = replace(
         dataset,
-        rows=len(keys),
+        rows=num_rows,
         description=dataset.description or task.summary,
         example=_example(rows),
         constant=constant,
         regime=dataset.regime or found.facts.only_regime,
+        errata=tuple(erratum.id for erratum in errata_of(dataset.fingerprint)),
     )
     filled = {**_versions(task), **(versions or {})}
     first = found.outcomes[0]
     assert first.rows is not None
-    return Scored(_result(found, described, systems, filled), first.rows)
+    result = _result(found, described, systems, filled)
+    return Scored(replace(result, reading=reading or Reading()), first.rows)
 
 
 def _result(
     found: _Pass, dataset: DatasetInfo, systems: Sequence[System], versions: Mapping[str, Any]
 ) -> Result:
-    figures = [_estimates(found.facts, outcomes) for outcomes in found.outcomes]
+    regions = [trained_region(system.trained_on) for system in systems]
+    figures = [
+        _estimates(found.facts, outcomes, region)
+        for outcomes, region in zip(found.outcomes, regions, strict=True)
+    ]
     first = found.outcomes[0]
     return Result(
         system=systems[0],
@@ -113,19 +138,29 @@ def _result(
         num_foreign=int(first.is_foreign.sum()),
         estimates={**figures[0], **found.trivial},
         cells=cells_of(found.facts, first),
+        margins=margins_of(found.facts, first),
         alpha_covariance=first.alpha_covariance.summary(),
+        proofs=first.proofs,
+        max_samples=first.max_samples,
         repeats=_repeats(systems, figures) if len(systems) > 1 else None,
         versions=versions,
     )
 
 
 def _row_keys(rows: Iterable[Mapping[str, Any]]) -> Keys:
-    keys = keys_of(ids_of(rows))
+    keys = keys_of_ids(rows)
     if len(keys) == 0:
         raise DataError("the data set has no rows to score")
-    if len(np.unique(keys)) < len(keys):
+    if has_repeats(keys):
         raise DataError("the data set has rows with the same id: no prediction can be joined")
     return keys
+
+
+def _joined(
+    predictions: Predictions, rows: Iterable[Mapping[str, Any]], keys: Keys, task: Task
+) -> Joined:
+    notation_for(predictions.notation, task)
+    return join(predictions, keys if predictions.joined_by == BY_ID else keys_of_inputs(rows))
 
 
 def _example(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -138,10 +173,11 @@ def _example(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _judge_all(
-    rows: Iterable[Mapping[str, Any]], files: Sequence[Any], task: Task, constant: str | None
+    rows: Iterable[Mapping[str, Any]], files: Sequence[Joined], task: Task, constant: str | None
 ) -> _Pass:
     facts, trivial = FactCollector(), BaselineCollector(task, constant)
-    collectors = [OutcomeCollector(keep_rows=at == 0) for at in range(len(files))]
+    notations = [notation_for(file.notation, task) for file in files]
+    collectors = [OutcomeCollector(n, keep_rows=at == 0) for at, n in enumerate(notations)]
     waiting, start = iter(tqdm(rows, unit="row", desc="score", disable=None)), 0
     while batch := list(islice(waiting, BATCH_ROWS)):
         answers = [file.answers(start, start + len(batch)) for file in files]
@@ -151,8 +187,6 @@ def _judge_all(
             facts.add(row, is_hard=trivial.add(judge))
             for collector, given in zip(collectors, answers, strict=True):
                 collector.add(judge, given[at])
-        for collector in collectors:
-            collector.flush()
         start += len(batch)
     gathered = facts.facts()
     return _Pass(gathered, [c.outcomes() for c in collectors], trivial.estimates(gathered))
@@ -167,8 +201,16 @@ def _require_right_target(judge: Judge) -> None:
         )
 
 
-def _estimates(facts: RowFacts, outcomes: Outcomes) -> dict[str, Estimate]:
-    estimates = {**accuracy_estimates(facts, outcomes), **regime_estimates(facts, outcomes)}
+def _estimates(
+    facts: RowFacts, outcomes: Outcomes, region: TrainedRegion | None
+) -> dict[str, Estimate]:
+    estimates = {
+        **accuracy_estimates(facts, outcomes),
+        **regime_estimates(facts, outcomes),
+        **region_estimates(facts, outcomes, region),
+    }
+    if outcomes.distances is not None:
+        estimates["edit_distance"] = mean_distance(outcomes.distances, facts.size, facts.problems)
     summary = outcomes.alpha_covariance.summary()
     if summary is not None and summary.overall.n:
         estimates["alpha_covariance"] = summary.overall
@@ -197,6 +239,8 @@ def _versions(task: Task) -> dict[str, Any]:
         "symshift": symshift.__version__,
         "task": f"{task.name} {task.version}",
         "checker": task.checker,
+        "verdicts": VERDICTS,
+        "lenient": LENIENT,
         # Bootstrap draws may change with NumPy's version.
         "numpy": np.__version__,
     }
@@ -209,9 +253,7 @@ def rows_path(result_path: Path) -> Path:
 
 def write_result(scored: Scored, path: Path) -> None:
     """Write RESULT.json, and RESULT.rows.parquet beside it; each is whole or absent."""
-    import pyarrow.parquet as pq
-
     require_output(path)
     with whole_file(rows_path(path)) as hidden:
-        pq.write_table(scored.rows, hidden, compression="zstd")
+        scored.row_table.copy_to(hidden)
     write_text(path, scored.result.to_json())

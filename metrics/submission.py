@@ -8,7 +8,9 @@ from typing import Any
 from symshift.data.dataset import Dataset, fingerprint_of
 from symshift.data.errors import DataError, UsageError
 from symshift.data.task import Task
+from symshift.metrics.notations import notation_for
 from symshift.metrics.predictions import read_predictions
+from symshift.metrics.record import Reading
 from symshift.metrics.result import DatasetInfo, Result, System
 from symshift.metrics.rows import SplitRows
 from symshift.metrics.scoring import Scored, score
@@ -27,6 +29,8 @@ def score_files(
     title: str | None = None,
     description: str = "",
     regime: str = "",
+    reading: Reading | None = None,
+    listing: Path | None = None,
     versions: Mapping[str, Any] | None = None,
 ) -> Scored:
     """Score one or more files of predictions of one system.
@@ -40,11 +44,13 @@ def score_files(
         title: What to call the data set, instead of its folder's name.
         description: A sentence about the data set for the leaderboard's readers.
         regime: How the data set relates to training, where its rows do not say.
+        reading: What the user says of the files.
+        listing: Where to write all that is wrong with a file.
         versions: What else decides verdicts.
 
     Raises:
         DataError: If a file is broken or does not fit the data set.
-        UsageError: If the files are of different systems.
+        UsageError: If the files are of different systems, or not what the user says.
     """
     # First of all, since it names the data set's splits where this one is not among them.
     num_rows = dataset.num_rows(split)
@@ -61,8 +67,17 @@ def score_files(
         window=str(dataset.window),
         description=description,
     )
-    rows, predictions = SplitRows(dataset, split), (read_predictions(path) for path in paths)
-    scored = score(rows, predictions, task, dataset=info, systems=systems, versions=versions)
+    reading = reading or Reading()
+    notation_for(reading.notation, task)
+    scored = score(
+        SplitRows(dataset, split),
+        (read_predictions(path, reading, listing=listing) for path in paths),
+        task,
+        dataset=info,
+        systems=systems,
+        reading=reading,
+        versions=versions,
+    )
     if scored.result.dataset.rows != num_rows:
         raise DataError(
             f"{dataset.path}: {scored.result.dataset.rows} {split} rows, the manifest says "
@@ -99,7 +114,8 @@ def check_entry(stated: Result, dataset: Dataset, paths: Sequence[Path], task: T
     if found != dataset.fingerprint:
         return [f"{dataset.path}: the rows' fingerprint is {found}, not {dataset.fingerprint}"]
     split, name = stated.dataset.split, stated.system.name
-    return disagreements(stated, score_files(dataset, paths, task, split=split, name=name).result)
+    again = score_files(dataset, paths, task, split=split, name=name, reading=stated.reading)
+    return disagreements(stated, again.result)
 
 
 def disagreements(stated: Result, rescored: Result) -> list[str]:
@@ -132,7 +148,7 @@ def _measured(result: Result) -> dict[str, Any]:
     for described in ("versions", "schema_version"):
         del plain[described]
     plain["system"] = {"predictions_sha256": plain["system"]["predictions_sha256"]}
-    for described in ("name", "description", "regime", "window", "example"):
+    for described in ("name", "description", "regime", "window", "example", "errata"):
         del plain["dataset"][described]
     return dict(_leaves(plain, ""))
 

@@ -8,7 +8,10 @@ from symshift.data.errors import DataError
 from symshift.data.files import read_json, sha256_of
 from symshift.metrics.result import System, require_storable
 
-_SETTINGS = ("options", "checkpoint", "device", "dtype", "beam", "batch_size")
+_SETTINGS = (
+    *("options", "output", "checkpoint", "phase", "redraw_unseen"),
+    *("device", "dtype", "beam", "constrained", "batch_size"),
+)
 
 
 def read_system(predictions: Path, name: str | None = None) -> System:

@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 
-from symshift.data.verdict import Estimate, Verdict
+from symshift.data.verdict import Estimate, Proof, Verdict
+from symshift.metrics.record import NATIVE
 from symshift.metrics.result import Result
 
 LABELS = {
     "correct": "correct",
+    "lenient": "correct, lenient reading",
     "correct_hard": "correct, hard rows",
+    "correct:inside": "correct, inside trained region",
+    "correct:outside": "correct, outside trained region",
     "exact": "exact match",
     "alpha_covariance": "alpha-covariance",
+    "edit_distance": "edit distance, mean",
     "correct_mean_of_samples": "correct, mean of samples",
     "correct_best_of_samples": "correct, best of samples",
 }
@@ -46,7 +51,17 @@ def format_table(result: Result) -> str:
     about = ", ".join(filter(None, [data.task, data.split, f"{data.rows} rows", data.regime]))
     counts = "  ".join(f"{v.value} {result.counts.get(v.value, 0)}" for v in Verdict)
     foreign = f"answers with symbols that the input lacks: {result.num_foreign}"
-    lines = [f"{system.name} on {data.name} ({about})", "", counts, foreign, ""]
+    if result.reading.notation != NATIVE:
+        about += f", answers in {result.reading.notation} notation"
+    lines = [
+        f"{system.name} on {data.name} ({about})",
+        "",
+        counts,
+        *_proof_lines(result),
+        foreign,
+        *_sample_lines(result),
+        "",
+    ]
     named = [name for name in _ordered(result) if name != "trivial"]
     width = max(len(label_of(name)) for name in named)
     for name in named:
@@ -84,6 +99,18 @@ def _ordered(result: Result) -> list[str]:
     first = [name for name in LABELS if name in result.estimates]
     rest = sorted(result.estimates.keys() - set(first), key=lambda n: (n.startswith("trivial"), n))
     return first + rest
+
+
+def _proof_lines(result: Result) -> list[str]:
+    if result.proofs is None:
+        return []
+    return ["proofs: " + "  ".join(f"{p.value} {result.proofs.get(p.value, 0)}" for p in Proof)]
+
+
+def _sample_lines(result: Result) -> list[str]:
+    if result.max_samples < 2:
+        return []
+    return [f"up to {result.max_samples} samples a row: the first counts"]
 
 
 def _alpha_lines(result: Result) -> list[str]:

@@ -7,11 +7,13 @@ import pytest
 
 from symshift.data.text import is_name, tokens_of
 from symshift.data.verdict import Judgement, Verdict
+from symshift.metrics.intervals import wilson
 from symshift.metrics.predictions import predictions_from
 from symshift.metrics.result import DatasetInfo, Result, System
 from symshift.metrics.scoring import Scored, score
 
 Row = dict[str, Any]
+Make = Callable[..., Result]
 
 
 class Reversal:
@@ -20,8 +22,10 @@ class Reversal:
     name = "reversal"
     summary = "reverse a string"
     version = 1
+    answer_mark = r"\S.*"
     shortcut_names = ("all-a", "empty")
     checker = "reversal 1"
+    names_matter = False
 
     def __init__(self) -> None:
         self.checked: list[tuple[str, str]] = []
@@ -97,3 +101,43 @@ def score_toy(task: Any) -> Callable[..., Scored]:
 def result(score_toy: Callable[..., Scored], rows: list[Row]) -> Result:
     answers = {"r0": "a", "r1": "a b", "r2": "b", "r4": None}
     return score_toy(rows, answers, fingerprint="f" * 64).result
+
+
+@pytest.fixture
+def make() -> Make:
+    """Return a maker of results: a share of right answers for a system on a data set."""
+
+    def result(
+        name: str, share: float, data: str = "toy", trivial: float = 0.1, n: int = 1000, **more: Any
+    ) -> Result:
+        right = round(share * n)
+        estimate = wilson(right, n)
+        trivial_estimate = wilson(round(trivial * n), n)
+        return Result(
+            system=System(name=name, **more.pop("system", {})),
+            dataset=DatasetInfo(
+                name=data, task=more.pop("task", "reversal"), split="test", rows=n, **more
+            ),
+            counts={"correct": right, "incorrect": n - right},
+            num_foreign=0,
+            estimates={
+                **dict.fromkeys(("correct", "exact", "correct_hard"), estimate),
+                "trivial": trivial_estimate,
+                "trivial:constant": trivial_estimate,
+            },
+        )
+
+    return result
+
+
+@pytest.fixture
+def experiment(make: Make) -> list[Result]:
+    """Return two methods within and beyond training: one keeps its correctness, one does not."""
+    shares = {"held": (0.86, 0.85), "lost": (0.83, 0.05)}
+    return [
+        make(name, share, data, regime=regime)
+        for name, both in shares.items()
+        for share, data, regime in zip(
+            both, ("names", "other names"), ("seen", "all-unseen"), strict=True
+        )
+    ]

@@ -50,6 +50,10 @@ def test_swapping_the_systems_turns_the_sign(score_toy: Score, many: list[Row]) 
     there, back = compared(a, b), compared(b, a)
     assert there.difference.value == -(back.difference.value or 0)
     assert there.p_value == back.p_value
+    assert there.swapped().to_plain().keys() == back.to_plain().keys()
+    assert (there.swapped().only_a, there.swapped().name_a) == (back.only_a, back.name_a)
+    assert there.swapped().difference.value == back.difference.value
+    assert there.swapped().swapped() == there
 
 
 def test_a_system_does_not_differ_from_itself_but_the_error_stays(
@@ -117,6 +121,17 @@ def test_files_are_compared_with_the_rows_beside_them(
     assert "+0.5000  [" in format_comparison(found)
     (tmp_path / "a.rows.parquet").unlink()
     with pytest.raises(DataError, match="symshift score"):
+        compare_files(tmp_path / "a.json", tmp_path / "b.json")
+
+
+def test_the_rows_of_another_result_are_refused(
+    tmp_path: Path, score_toy: Score, many: list[Row]
+) -> None:
+    for name, solving in (("a", range(30)), ("b", range(10)), ("c", range(10, 15))):
+        write_result(score_toy(many, solved(solving)), tmp_path / f"{name}.json")
+    (tmp_path / "c.rows.parquet").replace(tmp_path / "b.rows.parquet")
+
+    with pytest.raises(DataError, match="5 of 40 rows are right, the result says 10 of 40"):
         compare_files(tmp_path / "a.json", tmp_path / "b.json")
 
 

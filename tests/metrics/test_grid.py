@@ -1,12 +1,16 @@
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from symshift.data.errors import UsageError
 from symshift.data.options import Range
 from symshift.metrics.accuracy import Cell
-from symshift.metrics.grid import TrainedRegion, grid_picture
+from symshift.metrics.grid import grid_picture, write_grid
 from symshift.metrics.intervals import wilson
+from symshift.metrics.region import TrainedRegion
+from symshift.metrics.result import Result
 
 
 def cell(num_symbols: int, size: int, n: int, num_right: int) -> Cell:
@@ -40,6 +44,25 @@ def test_the_picture_says_share_and_number_of_each_cell_and_no_date() -> None:
     assert "a &lt;b&gt; &amp; $x$" in words
     assert "0.09" in words
     assert "<dc:date>" not in svg
+
+
+def test_each_cell_of_an_svg_names_its_interval_and_number() -> None:
+    svg = grid_picture(CELLS).decode()
+
+    assert svg.count("<title>") == len(CELLS)
+    assert "<title>2 symbols, size 5: 0.095 (0.027 to 0.289), n 21</title>" in svg
+
+
+def test_a_grid_is_written_in_the_format_of_its_name(tmp_path: Path, result: Result) -> None:
+    write_grid(result, tmp_path / "g.svg")
+    write_grid(result, tmp_path / "g.png")
+
+    assert (tmp_path / "g.svg").read_text("utf-8").startswith("<?xml")
+    assert (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(UsageError, match=r"svg"):
+        write_grid(result, tmp_path / "g.pdf")
+    with pytest.raises(UsageError, match="no grid"):
+        write_grid(replace(result, cells=()), tmp_path / "g.svg")
 
 
 def test_few_rows_are_hatched_and_the_trained_region_is_framed() -> None:

@@ -8,6 +8,7 @@ from scipy.stats import binomtest
 
 from symshift.metrics.intervals import (
     bootstrap_mean,
+    holm,
     mcnemar,
     per_cluster,
     share,
@@ -114,3 +115,39 @@ def test_mcnemar_is_the_exact_binomial_test() -> None:
     assert mcnemar(5, 5) == 1
     assert mcnemar(0, 6) == pytest.approx(2 * 0.5**6)
     assert mcnemar(1, 8) == mcnemar(8, 1) == pytest.approx(2 * 10 * 0.5**9)
+
+
+def test_holm_multiplies_the_smallest_by_all_and_each_next_by_one_less() -> None:
+    # Each rejected hypothesis leaves one less to guard against.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1, 1]
+    assert holm([]) == []
+    with pytest.raises(ValueError, match="no probability"):
+        holm([0.5, 1.5])
+
+
+def rejected_step_by_step(p_values: list[float], level: float) -> set[int]:
+    """Return what Holm's procedure rejects, as it is told in the paper."""
+    found: set[int] = set()
+    for at in sorted(range(len(p_values)), key=lambda at: p_values[at]):
+        if p_values[at] > level / (len(p_values) - len(found)):
+            break
+        found.add(at)
+    return found
+
+
+@given(st.lists(st.sampled_from([0.0, 0.001, 0.004, 0.012, 0.02, 0.03, 0.2, 1.0]), max_size=9))
+def test_holm_rejects_what_the_step_down_procedure_rejects(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+
+    assert {at for at, p in enumerate(adjusted) if p <= 0.05} == rejected_step_by_step(
+        p_values, 0.05
+    )
+    assert all(own >= p for own, p in zip(adjusted, p_values, strict=True))
+
+
+def test_units_of_one_observation_are_the_same_with_and_without_counts() -> None:
+    values = np.random.default_rng(2).choice([-1.0, 0.0, 1.0], size=200)
+    plain, counted = bootstrap_mean(values), bootstrap_mean(values, np.ones(200, dtype=np.int64))
+
+    assert (plain.low, plain.high) == (counted.low, counted.high)

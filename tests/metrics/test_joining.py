@@ -1,7 +1,8 @@
 import pytest
 
 from symshift.data.errors import DataError
-from symshift.metrics.joining import MISSING, Joined, join, keys_of
+from symshift.metrics.joining import MISSING, Joined, join
+from symshift.metrics.keys import keys_of
 from symshift.metrics.predictions import predictions_from, read_predictions
 
 
@@ -13,7 +14,7 @@ def test_predictions_are_joined_by_id_in_any_order() -> None:
     found = joined({"c": "3", "a": "1", "b": None}, ["a", "b", "c", "d"])
 
     answers = found.answers(0, 4)
-    assert [a.samples for a in answers] == [["1"], [None], ["3"], None]
+    assert [a.samples for a in answers] == [["1"], [None], ["3"], ()]
     assert answers[1].reason == "the prediction is null"
     assert answers[3] is MISSING
 

@@ -97,6 +97,17 @@ def test_a_system_is_what_the_file_beside_its_predictions_says(
     assert read_system(path, "mine").name == "mine"
 
 
+def test_what_a_model_was_asked_with_reaches_the_result(
+    dataset: Dataset, write: Callable[..., Path], task: Any
+) -> None:
+    asked = {"phase": "reset+10", "redraw_unseen": "matched", "output": "dense"}
+    path = write("p.jsonl", {"r0": "a"}, {**META, **asked})
+    result = score_files(dataset, [path], task).result
+
+    assert result.system.settings == {"device": "cpu", **asked}
+    assert json.loads(result.to_json())["system"]["settings"]["redraw_unseen"] == "matched"
+
+
 @pytest.mark.parametrize(
     ("meta", "what"),
     [

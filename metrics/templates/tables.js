@@ -1,11 +1,12 @@
 "use strict";
-// Without this script the tables are complete; with it, their headings sort.
-const status = document.getElementById("sorted");
+// Without this script the tables are complete; with it, their headings sort and they are filtered.
+const status = document.getElementById("status");
+const MIN_FILTERED = 4;
 const compare = (a, b) => {
   const x = Number(a), y = Number(b);
   return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b, "en") : x - y;
 };
-for (const table of document.querySelectorAll("table[data-sortable]")) {
+const makeSortable = (table) => {
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
   const sort = (at) => {
@@ -27,4 +28,27 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
     button.addEventListener("click", () => sort(at));
     head.append(button);
   });
+};
+const makeFilterable = (table) => {
+  const rows = [...table.tBodies[0].rows];
+  if (rows.length < MIN_FILTERED) return;
+  const label = document.createElement("label"), box = document.createElement("input");
+  label.className = "filter";
+  box.type = "search";
+  label.append("Only rows with ", box);
+  const shows = (row, words) => {
+    const text = row.textContent.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+  box.addEventListener("input", () => {
+    const words = box.value.toLowerCase().split(/\s+/);
+    rows.forEach((row) => { row.hidden = !shows(row, words); });
+    const shown = rows.filter((row) => !row.hidden).length;
+    status.textContent = `${shown} of ${rows.length} rows.`;
+  });
+  table.before(label);
+};
+for (const table of document.querySelectorAll("table[data-sortable]")) {
+  makeSortable(table);
+  makeFilterable(table);
 }

@@ -1,0 +1,1 @@
+"""Formats of predictions: `metrics/readers/NAME.py` reads the format NAME."""

@@ -1,0 +1,30 @@
+"""Parquet with the columns id and prediction, texts or lists of texts; others are not read."""
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from symshift.metrics.packing import BATCH_RECORDS
+from symshift.metrics.record import Problems, Reader, Reading, Record, RecordError, record_of
+
+
+def _records(stream: BinaryIO, problems: Problems, reading: Reading) -> Iterator[Record]:
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(stream)
+    names = file.schema_arrow.names
+    if names.count("id") != 1 or names.count("prediction") != 1:
+        problems.add(1, f"expected the columns id and prediction, found {names!r:.80}")
+        return
+    row = 0
+    for batch in file.iter_batches(batch_size=BATCH_RECORDS, columns=["id", "prediction"]):
+        batch.validate(full=True)
+        ids, values = batch.column("id").to_pylist(), batch.column("prediction").to_pylist()
+        for row_id, value in zip(ids, values, strict=True):
+            row += 1
+            try:
+                yield record_of(row, row_id, value)
+            except RecordError as error:
+                problems.add(row, str(error))
+
+
+READER = Reader(read=_records, suffixes=(".parquet",), unit="row")
