@@ -2,12 +2,13 @@
 
 Only safetensors and JSON: nothing that is read can run. A checkpoint is a folder that is whole or
 absent: it is written under a hidden name, synced, then renamed. One whose files do not have the
-hashes in its state.json is passed over.
+hashes in its state.json is passed over. Weights to evaluate lie beside the checkpoints, as files.
 """
 
 import json
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -22,8 +23,9 @@ from symshift.data.files import read_json, sha256_of, whole_file, write_json
 from symshift.models.configuration import RunConfig
 
 CONFIG, WEIGHTS, LOG = "config.json", "model.safetensors", "log.jsonl"
+COLLAPSE_PICTURE = "collapse.png"
 OPTIMIZER, STATE = "optimizer.safetensors", "state.json"
-_PREFIX = "step-"
+_PREFIX, _KEPT = "step-", ".safetensors"
 _State = dict[nn.Parameter, dict[str, Tensor]]
 
 
@@ -81,7 +83,7 @@ class RunFolder:
         """Return weights and the name of the file they are in.
 
         Args:
-            step: The step of a checkpoint; the final weights if not given.
+            step: One of `steps`; the final weights if not given.
 
         Raises:
             UsageError: If there is no such checkpoint; those that exist are named.
@@ -89,7 +91,10 @@ class RunFolder:
         """
         path = self.path / WEIGHTS
         if step is not None:
-            path = self._folder(step) / WEIGHTS
+            # Kept ones first: a checkpoint of the same step comes and goes.
+            path = self._kept(step)
+            if not path.is_file():
+                path = self._folder(step) / WEIGHTS
             if not path.is_file():
                 steps = ", ".join(map(str, self.steps())) or "none"
                 raise UsageError(f"{self.path}: no checkpoint of step {step}; there are: {steps}")
@@ -101,12 +106,12 @@ class RunFolder:
         return _load(path), str(path.relative_to(self.path))
 
     def steps(self) -> list[int]:
-        """Return the steps that have a checkpoint, in order."""
-        if not self._checkpoints.is_dir():
-            return []
-        names = (entry.name for entry in self._checkpoints.iterdir())
-        texts = (name.removeprefix(_PREFIX) for name in names if name.startswith(_PREFIX))
-        return sorted(int(text) for text in texts if text.isdecimal())
+        """Return the steps whose weights are there, in order."""
+        return sorted({*self._steps_named(""), *self._steps_named(_KEPT)})
+
+    def keep_weights(self, step: int, weights: Mapping[str, Tensor]) -> None:
+        """Write the weights of a step, which stay for as long as the run does."""
+        _save(self._kept(step), weights)
 
     def save(self, checkpoint: Checkpoint, keep: int) -> None:
         """Write a checkpoint, then remove the oldest beyond the last `keep` (0: none)."""
@@ -121,12 +126,12 @@ class RunFolder:
         write_json(hidden / STATE, state)
         shutil.rmtree(folder, ignore_errors=True)
         hidden.rename(folder)
-        for step in self.steps()[:-keep] if keep else []:
+        for step in self._steps_named("")[:-keep] if keep else []:
             shutil.rmtree(self._folder(step))
 
     def latest(self) -> Checkpoint | None:
         """Return the last checkpoint that is whole, or None."""
-        for step in reversed(self.steps()):
+        for step in reversed(self._steps_named("")):
             if (checkpoint := self._read(step)) is not None:
                 return checkpoint
         return None
@@ -146,8 +151,18 @@ class RunFolder:
         except (DataError, OSError, KeyError, TypeError, AttributeError):
             return None
 
+    def _steps_named(self, suffix: str) -> list[int]:
+        if not self._checkpoints.is_dir():
+            return []
+        pattern = re.compile(rf"{_PREFIX}([0-9]{{8,}}){re.escape(suffix)}")
+        found = (pattern.fullmatch(entry.name) for entry in self._checkpoints.iterdir())
+        return sorted(int(match[1]) for match in found if match)
+
     def _folder(self, step: int) -> Path:
         return self._checkpoints / f"{_PREFIX}{step:08d}"
+
+    def _kept(self, step: int) -> Path:
+        return self._checkpoints / f"{_PREFIX}{step:08d}{_KEPT}"
 
 
 class RunLog:
@@ -176,6 +191,13 @@ class RunLog:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+
+
+def read_log(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a run's log."""
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
 
 
 def _lines_until(path: Path, step: int) -> list[bytes]:

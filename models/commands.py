@@ -1,12 +1,18 @@
 """The commands that train models and run experiments."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from symshift.data import console
 from symshift.data.console import CONTEXT, Parsed, common, path_type, show
+from symshift.data.errors import UsageError
 from symshift.data.options import Range
+
+_HUB = "hf:"
+_FOR_RUNS = ("beam", "constrained", "table_seed", "checkpoint", "redraw_unseen")
+_FOR_HUB = ("shots", "shots_split", "seed", "max_new_tokens", "dtype")
 
 
 @click.command(context_settings=CONTEXT)
@@ -47,46 +53,57 @@ def train(
 
 
 @click.command(context_settings=CONTEXT)
-@click.argument("run", type=path_type())
+@click.argument("run", metavar="RUN|hf:NAME_OR_PATH")
 @click.argument("dataset", type=path_type())
 @click.argument("predictions", type=path_type())
 @click.option("--split", default="test", help="the rows to answer")
-@click.option("--beam", type=click.IntRange(1), default=1, help="answers kept at each step")
-@click.option("--table-seed", type=int, default=0, help="the seed of the random table")
-@click.option("--checkpoint", type=int, help="the step of a checkpoint  [default: the last]")
-@click.option("--batch-size", type=click.IntRange(1), default=256, help="rows in a batch")
+@click.option("--beam", type=click.IntRange(1), default=1, help="RUN: answers kept at each step")
+@click.option(
+    "--constrained",
+    is_flag=True,
+    help="RUN: write only well-formed answers (those of the task's grammar); another system",
+)
+@click.option("--table-seed", type=int, default=0, help="RUN: the seed of the random table")
+@click.option("--checkpoint", type=int, help="RUN: the step of a checkpoint  [default: the last]")
+@click.option(
+    "--redraw-unseen",
+    default="none",
+    metavar="none|init|matched",
+    help="RUN: fresh values for rows that were never trained, from the first distribution or as "
+    "the trained rows are; drawn by --table-seed",
+)
+@click.option("--shots", type=click.IntRange(0), default=0, help="hf: solved examples in a prompt")
+@click.option("--shots-split", default="train", help="hf: where examples are drawn from")
+@click.option("--seed", type=int, default=0, help="hf: the seed of that draw")
+@click.option("--max-new-tokens", type=click.IntRange(1), help="hf: of an answer  [default: 512]")
+@click.option("--dtype", default="auto", help="hf: auto, float32, bfloat16 or float16")
+@click.option(
+    "--batch-size", type=click.IntRange(1), help="rows in a batch  [default: 256, for hf 16]"
+)
 @click.option("--device", default="auto", help="auto, cpu, cuda or mps")
 @common
-def predict(
-    run: Path,
-    dataset: Path,
-    predictions: Path,
-    split: str,
-    beam: int,
-    table_seed: int,
-    checkpoint: int | None,
-    batch_size: int,
-    device: str,
-    as_json: bool,
-) -> None:
+def predict(run: str, dataset: Path, predictions: Path, as_json: bool, **given: Any) -> None:
     """Answer the rows of a data set with a trained model.
+
+    RUN is the folder of a run. hf:NAME_OR_PATH prompts a Hugging Face causal language model; no
+    code of its own is run. If it is killed, the same command goes on.
 
     Example: symshift predict runs/ltl data/ltl answers.jsonl
     """
-    from symshift.models.prediction import predict
+    asked = {**console.typed_only(given), "command": console.typed()}
+    is_hub = run.startswith(_HUB)
+    for option in _FOR_RUNS if is_hub else _FOR_HUB:
+        if option in asked:
+            kind = "a run" if is_hub else "hf:NAME_OR_PATH"
+            raise UsageError(f"--{option.replace('_', '-')}: is for {kind}, not for {run}")
+    if is_hub:
+        from symshift.models.hub_prediction import predict_by_prompting
 
-    meta = predict(
-        run,
-        dataset,
-        predictions,
-        split=split,
-        beam=beam,
-        table_seed=table_seed,
-        checkpoint=checkpoint,
-        batch_size=batch_size,
-        device=device,
-        command=console.typed(),
-    )
+        meta = predict_by_prompting(run.removeprefix(_HUB), dataset, predictions, **asked)
+    else:
+        from symshift.models.prediction import predict
+
+        meta = predict(Path(run), dataset, predictions, **asked)
     show(meta, as_json, f"{predictions}: written")
 
 

@@ -12,6 +12,7 @@ from symshift import __version__
 from symshift.data.errors import DataError, UsageError, unknown_name
 from symshift.data.options import build, option, to_plain
 from symshift.data.vocabulary import Window
+from symshift.models.body import BodyOptions
 from symshift.models.embedding import EmbeddingMethod, load_method
 from symshift.models.encoding import Codec
 
@@ -20,8 +21,8 @@ KIND = "setting"
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig:
-    """Settings that every method has.
+class TrainConfig(BodyOptions):
+    """Settings that every method has: those of the body, and those of the training.
 
     The defaults suit a small model on a CPU. For LTL, Interchangeable Token Embeddings
     (arXiv 2410.17161) used 8 + 8 layers of width 128, 8 heads, inner width 1024, batches of 768,
@@ -31,16 +32,6 @@ class TrainConfig:
     vocabulary: int | None = option(
         None, "rows for the first K names, where rows have names (none: those of the data)"
     )
-    width: int = option(64, "width of the model")
-    num_heads: int = option(4, "attention heads")
-    ff_width: int = option(128, "inner width of the feed-forward layers")
-    encoder_layers: int = option(2, "layers of the encoder")
-    decoder_layers: int = option(2, "layers of the decoder")
-    encoder_positions: str = option(
-        "auto", "a scheme of positions; auto: tree where inputs are trees"
-    )
-    decoder_positions: str = option("rotary", "a scheme of positions")
-    dropout: float = option(0.0, "dropout")
     steps: int = option(2400, "training steps")
     batch_size: int = option(64, "rows in a batch")
     pool_batches: int = option(
@@ -72,6 +63,7 @@ class TrainConfig:
                 f"lr={self.lr} and clip_norm={self.clip_norm} must be positive, "
                 f"weight_decay={self.weight_decay} not negative"
             )
+        super().__post_init__()
 
 
 _MAY_BE_ZERO = ("warmup_steps", "threads", "keep_checkpoints")

@@ -1,5 +1,7 @@
 """Writing answers: greedily, or with a beam; both keep keys and values of the tokens so far.
 
+With a constraint, only what its grammar lets pass is written, by either.
+
 Shapes: B batch, K beams of a row, C possible answers, T tokens.
 """
 
@@ -7,6 +9,7 @@ import torch
 from torch import Tensor
 
 from symshift.models.batches import Batch
+from symshift.models.constraint import Constraint, Restriction
 from symshift.models.encoding import END, START
 from symshift.models.model import FIRST_ANSWER, ReferenceModel, Rows
 
@@ -15,7 +18,12 @@ LENGTH_PENALTY = 1.0
 
 @torch.no_grad()
 def decode(
-    model: ReferenceModel, rows: Rows, batch: Batch, limits_B: Tensor, beam: int = 1
+    model: ReferenceModel,
+    rows: Rows,
+    batch: Batch,
+    limits_B: Tensor,
+    beam: int = 1,
+    constraint: Constraint | None = None,
 ) -> list[list[int]]:
     """Write the answers to a batch of problems.
 
@@ -25,21 +33,32 @@ def decode(
         batch: The problems; their targets are not looked at.
         limits_B: The most tokens that each answer may have (on the batch's device).
         beam: Answers that are kept at each step; 1 is greedy.
+        constraint: What answers must look like; it must know of limits as long as these.
 
     Returns:
-        The ids of each answer, without START and END. One that met its limit is as long as that.
+        The ids of each answer, without START and END. One that met its limit is as long as that;
+        with a constraint it is whole all the same.
     """
     if beam < 1:
         raise ValueError(f"beam={beam} must be at least 1")
+    restriction = None
+    if constraint is not None:
+        restriction = constraint.begin(limits_B.repeat_interleave(beam))
     written_BT = (
-        _greedy(model, rows, batch, limits_B)
+        _greedy(model, rows, batch, limits_B, restriction)
         if beam == 1
-        else _beam_search(model, rows, batch, limits_B, beam)
+        else _beam_search(model, rows, batch, limits_B, beam, restriction)
     )
     return [ids[: ids.index(END)] if END in ids else ids for ids in written_BT.tolist()]
 
 
-def _greedy(model: ReferenceModel, rows: Rows, batch: Batch, limits_B: Tensor) -> Tensor:
+def _greedy(
+    model: ReferenceModel,
+    rows: Rows,
+    batch: Batch,
+    limits_B: Tensor,
+    restriction: Restriction | None,
+) -> Tensor:
     longest = int(limits_B.max())
     written_BT = torch.full((len(limits_B), longest), END, device=limits_B.device)
     open_B = torch.arange(len(limits_B), device=limits_B.device)
@@ -47,8 +66,13 @@ def _greedy(model: ReferenceModel, rows: Rows, batch: Batch, limits_B: Tensor) -
     ids_B = torch.full_like(limits_B, START)
     done_B = torch.zeros_like(limits_B, dtype=torch.bool)
     for place in range(longest):
-        best_B = model.step(ids_B, state, rows).argmax(dim=-1) + FIRST_ANSWER
+        logits_BC = model.step(ids_B, state, rows)
+        if restriction is not None:
+            logits_BC = restriction.restrict(logits_BC)
+        best_B = logits_BC.argmax(dim=-1) + FIRST_ANSWER
         ids_B = torch.where(done_B | (limits_B <= place), END, best_B)
+        if restriction is not None:
+            restriction.advance(ids_B)
         written_BT[open_B, place] = ids_B
         done_B = ids_B == END
         left = (~done_B).nonzero()[:, 0]
@@ -57,6 +81,8 @@ def _greedy(model: ReferenceModel, rows: Rows, batch: Batch, limits_B: Tensor) -
         # A few long answers should not cost as much as the whole batch.
         if 2 * len(left) <= len(open_B):
             state.select(left)
+            if restriction is not None:
+                restriction.select(left)
             ids_B, done_B, open_B, limits_B = (
                 part[left] for part in (ids_B, done_B, open_B, limits_B)
             )
@@ -85,7 +111,9 @@ class _Beams:
             parents_BK: which open answer each of the new ones continues.
         """
         num_classes = log_probs_BKC.shape[-1]
-        totals = (self.scores_BK[..., None] + log_probs_BKC).flatten(1)
+        totals_BKC = self.scores_BK[..., None] + log_probs_BKC
+        # Where a constraint left fewer than K answers, what fills their places stays out.
+        totals = totals_BKC.masked_fill(self.scores_BK.isneginf()[..., None], -torch.inf).flatten(1)
         # Each answer has one end, so 2K candidates hold at least K that go on.
         scores, chosen = totals.topk(min(2 * self.beam, totals.shape[1]), dim=1)
         parents, tokens = chosen // num_classes, chosen % num_classes + FIRST_ANSWER
@@ -132,19 +160,31 @@ class _Beams:
 
 
 def _beam_search(
-    model: ReferenceModel, rows: Rows, batch: Batch, limits_B: Tensor, beam: int
+    model: ReferenceModel,
+    rows: Rows,
+    batch: Batch,
+    limits_B: Tensor,
+    beam: int,
+    restriction: Restriction | None,
 ) -> Tensor:
     beams = _Beams(limits_B, beam)
     state = model.begin(batch, rows, int(limits_B.max()))
     state.select(torch.arange(len(limits_B), device=limits_B.device).repeat_interleave(beam))
     ids = torch.full((len(limits_B) * beam,), START, device=limits_B.device)
     for place in range(int(limits_B.max())):
-        log_probs = model.step(ids, state, rows).log_softmax(dim=-1)
+        logits = model.step(ids, state, rows)
+        if restriction is not None:
+            logits = restriction.restrict(logits)
+        log_probs = logits.log_softmax(dim=-1)
         parents_BK = beams.advance(log_probs.view(-1, beam, log_probs.shape[-1]), place)
         if beams.done_B.all():
             break
-        state.select_answers((beams.first_B1 + parents_BK).flatten())
+        parents = (beams.first_B1 + parents_BK).flatten()
+        state.select_answers(parents)
         ids = beams.tokens_BKT[:, :, place].flatten()
+        if restriction is not None:
+            restriction.select(parents)
+            restriction.advance(ids)
     return beams.best_BT
 
 

@@ -185,6 +185,14 @@ class EmbeddingMethod(nn.Module):
         """Return the steps to evaluate at, by name, where the last step alone may mislead."""
         return {}
 
+    def phase(self, step: int, steps: int) -> str:
+        """Return where in its own cycle a method is behind a step, as `phases` names it.
+
+        Returns:
+            A text such as "reset+10"; "" for a method without a cycle.
+        """
+        return ""
+
     @classmethod
     def parameter_report(cls, shape: TableShape, options: Any) -> ParameterReport:
         """Count the values of a method without building it, so that it can be asked at any size."""

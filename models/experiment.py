@@ -1,4 +1,4 @@
-"""What an experiment is: data, methods x seeds and tests, read from one TOML file.
+"""What an experiment is: data, systems x seeds and tests, read from one TOML file.
 
 ```toml
 summary = "what it asks, in a line"
@@ -9,22 +9,26 @@ train = 20000
 symbols = 3
 
 [data.other-names]           # or a renamed copy of another one
-rename = "names"
+rename = "names"             # and, if need be, only = "query", max_renamings = 1
 into = "3-6"
 title = "LTL in other names" # what the page calls it, and says of it
 description = "..."
 
-[train.ltl]                  # one group of runs: all methods get the same settings
+[train.ltl]                  # one group of runs, with settings that all its systems share
 data = "train"
 tests = ["names", "other-names"]
-methods = ["learned", "interchangeable"]
 seeds = [0, 1]
 table_seeds = [0, 1, 2]      # random tables that each run is tried with
+redraw = ["none", "matched"] # besides, in tests of new names: fresh rows for untrained names
 set = { steps = 800 }
-method-set = { learned = { vocabulary = 7 } }
+
+[train.ltl.systems]          # a name, its settings, and its method where that is not the name
+interchangeable = {}
+"learned, no norm" = { method = "learned", final_norm = false, vocabulary = 7 }
 ```
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,35 +38,46 @@ from typing import Any
 from symshift.data.catalogue import shipped_toml
 from symshift.data.errors import DataError, UsageError, unknown_name
 from symshift.generators.generation import plan, with_preset
+from symshift.models.configuration import split_settings
+from symshift.models.redrawing import require_redraw
 
 SHOWN = ("title", "description", "regime")
 """What a page says of a data set."""
-_RENAMING = ("rename", "into", "max_renamings")
+_RENAMING = ("rename", "into", "only", "max_renamings")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Runs of several methods and seeds on one data set, with the same settings."""
+    """Runs of several systems and seeds on one data set."""
 
     data: str
     """The data set to train on."""
     tests: tuple[str, ...]
     """The data sets to answer; their split `test`."""
-    methods: tuple[str, ...]
-    """The methods."""
+    systems: Mapping[str, Mapping[str, Any]]
+    """What is trained: a name, and its method (the name, if not given) and settings."""
     seeds: tuple[int, ...] = (0,)
     """The training seeds."""
     table_seeds: tuple[int, ...] = (0,)
     """The random tables that each run is tried with; the first gives the figures."""
+    redraw: tuple[str, ...] = ("none", "matched")
+    """The ways of redrawing.REDRAWS that are tried in tests of new names; "none" always is."""
     set: Mapping[str, Any] = field(default_factory=dict)
-    """The settings of every run."""
-    method_set: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Settings of single methods."""
+    """The settings that all systems share."""
 
-    def settings(self, method: str) -> dict[str, str]:
-        """Return the settings of a method's runs, as texts of `--set`."""
-        merged = {**self.set, **self.method_set.get(method, {})}
-        return {key: str(value) for key, value in merged.items()}
+    def method(self, system: str) -> str:
+        """Return the method of a system."""
+        return str(self.systems[system].get("method", system))
+
+    def settings(self, system: str) -> dict[str, str]:
+        """Return the settings of a system's runs, as texts of `--set`."""
+        merged = {**self.set, **self.systems[system]}
+        return {key: str(value) for key, value in merged.items() if key != "method"}
+
+
+def folder_name(system: str) -> str:
+    """Return the name of a system as a part of a file's name."""
+    return re.sub("[^a-z0-9.]+", "-", system.lower()).strip("-.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +100,19 @@ class Experiment:
             for used in (group.data, *group.tests):
                 if used not in self.data:
                     raise unknown_name(f"data set in train.{name}", used, self.data)
-            for method in group.method_set:
-                if method not in group.methods:
-                    raise unknown_name(f"method in train.{name}", method, group.methods)
+            for how in group.redraw:
+                require_redraw(how)
+            _check_systems(group, f"train.{name}")
+
+
+def _check_systems(group: Group, where: str) -> None:
+    """Refuse systems of unknown methods or settings, or that share a folder."""
+    folders: dict[str, str] = {}
+    for system in group.systems:
+        other = folders.setdefault(folder_name(system), system)
+        if other != system or not folder_name(system):
+            raise UsageError(f"{where}: {system!r} and {other!r} need names that differ in letters")
+        split_settings(group.method(system), group.settings(system))
 
 
 def _check_wish(wish: Mapping[str, Any], where: str, data: Mapping[str, Any]) -> None:
@@ -153,10 +178,10 @@ def _group(given: Mapping[str, Any], where: str) -> Group:
     names = {name.replace("_", "-"): name for name in Group.__dataclass_fields__}
     _require_known(given, (*names, *names.values()), where)
     values = {key.replace("-", "_"): value for key, value in given.items()}
-    for key in ("data", "tests", "methods"):
+    for key in ("data", "tests", "systems"):
         if not values.get(key):
             raise UsageError(f"{where}: {key} is missing")
-    for key in ("tests", "methods", "seeds", "table_seeds"):
+    for key in ("tests", "seeds", "table_seeds", "redraw"):
         if key in values:
             values[key] = tuple(values[key])
     return Group(**values)

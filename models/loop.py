@@ -10,6 +10,7 @@ from tqdm import tqdm
 from symshift.data.errors import RunInterrupted, SymshiftError
 from symshift.models.checkpoints import RunFolder, RunLog
 from symshift.models.interruption import stop_requests
+from symshift.models.monitor import Monitor, is_monitored
 from symshift.models.trainer import Trainer
 from symshift.models.validation import Validation
 
@@ -29,12 +30,18 @@ class Loop:
     """Does the steps that are left of a run."""
 
     def __init__(
-        self, trainer: Trainer, folder: RunFolder, log: RunLog, validation: Validation | None
+        self,
+        trainer: Trainer,
+        folder: RunFolder,
+        log: RunLog,
+        validation: Validation | None,
+        monitor: Monitor,
     ) -> None:
         self._trainer = trainer
         self._folder = folder
         self._log = log
         self._validation = validation
+        self._monitor = monitor
         self._config = trainer.config.train
 
     def run(self) -> None:
@@ -45,6 +52,8 @@ class Loop:
             SymshiftError: If the loss is no longer a number.
         """
         steps, done = self._config.steps, self._trainer.step_done
+        if not done:
+            self._look()
         with (
             stop_requests() as request,
             tqdm(total=steps, initial=done, unit="step", disable=None) as bar,
@@ -64,11 +73,21 @@ class Loop:
         if self._validation and (step % config.validate_every == 0 or is_last):
             measured = self._validation.measure(self._trainer.validation_table())
             self._require_finite(measured)
-            self._log.write(step, validation=measured)
+            self._log.write(step, validation=measured, **self._trainer.phase())
             solved, loss = measured["correct"], measured["loss"]
             say(f"step {step}: validation {solved:.3f} solved, loss {loss:.3f}")
+        if is_monitored(step) or is_last:
+            self._look()
+        # Before the checkpoint, so that a run that goes on from it has all earlier ones.
+        if step in self._trainer.kept_steps and not is_last:
+            self._folder.keep_weights(step, self._trainer.model.state_dict())
         if step % config.checkpoint_every == 0 and not is_last:
             self._save()
+
+    def _look(self) -> None:
+        found = self._monitor.measure(self._trainer.model, self._trainer.validation_table())
+        if found:
+            self._log.write(self._trainer.step_done, collapse=found)
 
     def _summarise(self, bar: "tqdm[Never]") -> None:
         summary = self._trainer.summary()

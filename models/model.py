@@ -1,21 +1,21 @@
-"""A reference model: an embedding method, a Transformer and a loss.
+"""A reference model: an embedding method, a body and a loss.
 
 Shapes: B batch, T answer tokens, S problem tokens, D width, V rows, C rows that can be answers
 (all but pad and start, in the same order).
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from symshift.models.batches import Batch
+from symshift.models.body import Body, BodyState, Problems
 from symshift.models.embedding import EmbeddingMethod
 from symshift.models.encoding import END, PAD
 from symshift.models.losses import IGNORED, LOSS_MODULES
-from symshift.models.transformer import DecoderState, Transformer
 
 FIRST_ANSWER = END
 
@@ -30,7 +30,7 @@ class Rows(NamedTuple):
 class ReferenceModel(nn.Module):
     """Reads and writes token ids. The rows are asked for once and handed to every call."""
 
-    def __init__(self, method: EmbeddingMethod, body: Transformer, num_classes: int) -> None:
+    def __init__(self, method: EmbeddingMethod, body: Body[Any], num_classes: int) -> None:
         super().__init__()
         self.method = method
         self.body = body
@@ -43,29 +43,32 @@ class ReferenceModel(nn.Module):
 
     def batch_loss(self, batch: Batch, rows: Rows) -> Tensor:
         """Return the mean loss over the answers' tokens."""
-        memory = self.body.encode(self._embed(batch.source, rows), batch.mask, batch.paths)
-        hidden_BTD = self.body.decode(self._embed(batch.target[:, :-1], rows), memory)
-        scores_NC = self._scores(hidden_BTD, rows).flatten(0, 1)
+        scores_NC = self._scores(self._hidden(batch, rows), rows).flatten(0, 1)
         labels_N = batch.target[:, 1:].flatten()
         labels_N = torch.where(labels_N == PAD, IGNORED, labels_N - FIRST_ANSWER)
         loss: Tensor = self.loss(scores_NC, labels_N)
         return loss
 
-    def begin(self, batch: Batch, rows: Rows, max_length: int) -> DecoderState:
+    def begin(self, batch: Batch, rows: Rows, max_length: int) -> BodyState:
         """Read the problems and begin answers of at most max_length tokens."""
-        memory = self.body.encode(self._embed(batch.source, rows), batch.mask, batch.paths)
-        return self.body.begin(memory, max_length)
+        state: BodyState = self.body.begin(self._problems(batch, rows), max_length)
+        return state
 
-    def step(self, ids_B: Tensor, state: DecoderState, rows: Rows) -> Tensor:
+    def step(self, ids_B: Tensor, state: BodyState, rows: Rows) -> Tensor:
         """Take in each answer's next token; return the logits_BC of the one after it."""
         hidden_BD = self.body.step(self._embed(ids_B, rows), state)
         return self.loss.scale * self._scores(hidden_BD, rows)
 
     def answer_logits(self, batch: Batch, rows: Rows) -> Tensor:
         """Return the logits_BTC of each next token of whole answers, given those before it."""
-        memory = self.body.encode(self._embed(batch.source, rows), batch.mask, batch.paths)
-        hidden_BTD = self.body.decode(self._embed(batch.target[:, :-1], rows), memory)
-        return self.loss.scale * self._scores(hidden_BTD, rows)
+        return self.loss.scale * self._scores(self._hidden(batch, rows), rows)
+
+    def _problems(self, batch: Batch, rows: Rows) -> Problems:
+        return Problems(self._embed(batch.source, rows), batch.mask, batch.paths)
+
+    def _hidden(self, batch: Batch, rows: Rows) -> Tensor:
+        answers_BTD = self._embed(batch.target[:, :-1], rows)
+        return self.body.hidden(self._problems(batch, rows), answers_BTD)
 
     def _embed(self, ids: Tensor, rows: Rows) -> Tensor:
         scale = self.method.input_scale

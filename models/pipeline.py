@@ -18,15 +18,16 @@ from symshift.data.vocabulary import Window
 from symshift.generators import writer
 from symshift.generators.generation import generate_dataset
 from symshift.generators.renaming import write_renamed
-from symshift.metrics.result import Result
-from symshift.metrics.scoring import write_result
+from symshift.metrics.result import read_result
+from symshift.metrics.scoring import rows_path, write_result
 from symshift.metrics.site import write_site
 from symshift.metrics.submission import score_files
 from symshift.metrics.table import format_results
 from symshift.models.embedding import load_method
-from symshift.models.experiment import SHOWN, Experiment, Group, drawn
+from symshift.models.experiment import SHOWN, Experiment, Group, drawn, folder_name
 from symshift.models.prediction import meta_path, predict
 from symshift.models.training import train
+from symshift.models.variants import Variant, variants_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +63,15 @@ def run_experiment(experiment: Experiment, out: Path, *, device: str = "auto") -
     with locked_folder(out):
         for name, wish in experiment.data.items():
             _make_data(name, wish, out)
-        results = [
-            result
+        paths = [
+            path
             for name, group in experiment.train.items()
             for run in _runs(name, group, out, device)
-            for result in run.results(experiment)
+            for path in run.results(experiment)
         ]
-        page = write_site(results, out / "site", title=experiment.summary)
+        results = [read_result(path) for path in paths]
+        row_files = [rows_path(path) for path in paths]
+        page = write_site(results, out / "site", title=experiment.summary, row_files=row_files)
     return Report(page=page, table=format_results(results))
 
 
@@ -84,6 +87,7 @@ def _rename(wish: Mapping[str, Any], folder: Path, out: Path) -> writer.Report:
         open_dataset(out / "data" / wish["rename"]),
         folder,
         into=Window.parse(wish["into"]) if "into" in wish else None,
+        only=wish.get("only"),
         max_renamings=wish.get("max_renamings"),
     )
 
@@ -93,55 +97,60 @@ def _generate(wish: Mapping[str, Any], folder: Path) -> writer.Report:
 
 
 def _runs(name: str, group: Group, out: Path, device: str) -> Iterator["_Run"]:
-    for method in group.methods:
+    for system in group.systems:
         for seed in group.seeds:
-            yield _Run(name, group, method, seed, out, device)
+            yield _Run(name, group, system, seed, out, device)
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One model of a group: trained once, tried on every test set of the group."""
+    """One model of a group: trained once, tried in each of its variants on every test set."""
 
     group_name: str
     group: Group
-    method: str
+    system: str
     seed: int
     out: Path
     device: str
 
     @property
     def name(self) -> str:
-        return f"{self.method}-{self.seed}"
+        return f"{folder_name(self.system)}-{self.seed}"
+
+    @property
+    def method(self) -> str:
+        return self.group.method(self.system)
 
     @property
     def folder(self) -> Path:
         return self.out / "runs" / self.group_name / self.name
 
-    @property
-    def _table_seeds(self) -> tuple[int, ...]:
-        """The random tables to try; where every name has a row of its own, there is only one."""
-        seeds = self.group.table_seeds
-        return seeds[:1] if load_method(self.method).named_rows else seeds
+    def _table_seeds(self, variant: Variant) -> tuple[int, ...]:
+        """Return the seeds to try; where each name has a row that is not drawn, there is one."""
+        is_drawn = variant.redraw_unseen != "none" or not load_method(self.method).named_rows
+        return self.group.table_seeds if is_drawn else self.group.table_seeds[:1]
 
-    def results(self, experiment: Experiment) -> Iterator[Result]:
-        """Train the model, and yield its result on each test set."""
-        train(
+    def results(self, experiment: Experiment) -> Iterator[Path]:
+        """Train the model, and yield the files of its results on each test set."""
+        config = train(
             self.out / "data" / self.group.data,
             self.folder,
             self.method,
-            settings=self.group.settings(self.method),
+            settings=self.group.settings(self.system),
             device=self.device,
             seed=self.seed,
             resume=True,
         )
         for test in self.group.tests:
             dataset = open_dataset(self.out / "data" / test)
-            paths = [self._answers(dataset, table_seed) for table_seed in self._table_seeds]
             shown = {key: experiment.data[test].get(key, "") for key in SHOWN}
-            yield self._score(dataset, paths, shown)
+            for variant in variants_of(config, dataset.window, self.group.redraw):
+                seeds = self._table_seeds(variant)
+                paths = [self._answers(dataset, variant, table_seed) for table_seed in seeds]
+                yield self._score(dataset, paths, shown, f"{self.name}{variant.suffix}.json")
 
-    def _answers(self, dataset: Dataset, table_seed: int) -> Path:
-        name = f"{self.name}-table{table_seed}.jsonl"
+    def _answers(self, dataset: Dataset, variant: Variant, table_seed: int) -> Path:
+        name = f"{self.name}{variant.suffix}-table{table_seed}.jsonl"
         path = self.out / "predictions" / self.group_name / dataset.name / name
         beside = meta_path(path)
         made_for = read_json(beside)["dataset"] if beside.is_file() and path.is_file() else {}
@@ -153,24 +162,28 @@ class _Run:
             dataset.path,
             path,
             table_seed=table_seed,
+            checkpoint=variant.checkpoint,
+            redraw_unseen=variant.redraw_unseen,
             device=self.device,
-            name=self.method,
-            command=self._command(dataset, table_seed),
+            name=self.system,
+            command=self._command(dataset, variant, table_seed),
         )
         return path
 
-    def _command(self, dataset: Dataset, table_seed: int) -> str:
+    def _command(self, dataset: Dataset, variant: Variant, table_seed: int) -> str:
         """Return the two commands that make a file of answers, from the experiment's folder."""
         run = f"runs/{self.group_name}/{self.name}"
         words = ["symshift", "train", f"data/{self.group.data}", run, "--method", self.method]
-        for key, value in self.group.settings(self.method).items():
+        for key, value in self.group.settings(self.system).items():
             words += ["--set", f"{key}={value}"]
         words += ["--seed", str(self.seed)]
         answer = ["symshift", "predict", run, f"data/{dataset.name}", "answers.jsonl"]
-        answer += ["--table-seed", str(table_seed)]
+        answer += ["--table-seed", str(table_seed), *variant.flags]
         return f"{shlex.join(words)} && {shlex.join(answer)}"
 
-    def _score(self, dataset: Dataset, paths: list[Path], shown: Mapping[str, str]) -> Result:
+    def _score(
+        self, dataset: Dataset, paths: list[Path], shown: Mapping[str, str], file_name: str
+    ) -> Path:
         scored = score_files(
             dataset,
             paths,
@@ -181,5 +194,5 @@ class _Run:
         )
         folder = self.out / "results" / self.group_name / dataset.name
         folder.mkdir(parents=True, exist_ok=True)
-        write_result(scored, folder / f"{self.name}.json")
-        return scored.result
+        write_result(scored, folder / file_name)
+        return folder / file_name

@@ -14,13 +14,15 @@ from symshift.data.errors import DataError, UsageError
 from symshift.data.files import require_output, whole_file, write_json
 from symshift.data.options import to_plain
 from symshift.data.plugins import load_task
+from symshift.models import redrawing
 from symshift.models.answering import Answerer
-from symshift.models.building import build_model, needs_paths, parameter_counts
+from symshift.models.building import build_model, needs_paths, parameter_counts, table_shape
 from symshift.models.checkpoints import CONFIG, RunFolder
 from symshift.models.configuration import RunConfig, versions
 from symshift.models.encoding import Codec, EncodedRows, encode_problems
 from symshift.models.model import ReferenceModel
 from symshift.models.streams import cpu_threads, pick_device, pick_dtype, stream
+from symshift.models.variants import system_name
 
 META_VERSION = 1
 
@@ -32,8 +34,10 @@ def predict(
     *,
     split: str = "test",
     beam: int = 1,
+    constrained: bool = False,
     table_seed: int = 0,
     checkpoint: int | None = None,
+    redraw_unseen: str = "none",
     batch_size: int = 256,
     device: str = "auto",
     precision: str = "float32",
@@ -43,8 +47,8 @@ def predict(
 ) -> dict[str, Any]:
     """Write a model's predictions as JSON lines, and `OUTPUT.meta.json` beside them.
 
-    Where rows are drawn, one table is drawn for the whole evaluation; call it with several seeds of
-    the table for their mean and range.
+    Where rows are drawn, or drawn anew, it is once for the whole evaluation; call it with several
+    seeds of the table for their mean and range.
 
     Args:
         run_path: The folder of a finished run.
@@ -52,20 +56,24 @@ def predict(
         output_path: The file to write.
         split: The rows to answer.
         beam: Answers that are kept at each step; 1 is greedy.
+        constrained: Whether only well-formed answers are written, as the task's grammar has them.
         table_seed: The seed of the drawn rows.
         checkpoint: The step of a checkpoint; the final weights if not given.
+        redraw_unseen: One of redrawing.REDRAWS: fresh values for rows that were never trained.
         batch_size: Problems in a batch.
         device: One of streams.DEVICES.
         precision: As in TrainConfig.
         threads: As in TrainConfig; that of the run if not given.
-        name: What the system is called; the method if not given.
+        name: What the trained model is called; the method, if not given. Its phase and what is
+            re-drawn are added.
         command: The command line, to be stored.
 
     Returns:
         What OUTPUT.meta.json says.
 
     Raises:
-        UsageError: If the data set is of another task, or uses names that have no rows.
+        UsageError: If the data set is of another task or uses names that have no rows, or there is
+            nothing to redraw, or the task states no grammar of its answers.
         DataError: If the run or the data set is broken or unfinished.
     """
     require_output(output_path)
@@ -74,9 +82,12 @@ def predict(
     _require_same_task(config, dataset)
     where = pick_device(device)
     weights, weights_file = folder.weights(None if checkpoint == config.train.steps else checkpoint)
-    model = _load(config, weights).to(where)
+    model = _load(config, weights)
+    draws = stream("redraw-unseen", table_seed)
+    redrawing.redraw_unseen(model.method, table_shape(config), redraw_unseen, draws)
+    model.to(where)
     dtype = pick_dtype(precision, where)
-    answerer = _answerer(model, config, dataset, dtype)
+    answerer = _answerer(model, config, dataset, dtype, constrained)
     columns = dataset.columns(split, ["id", "input"])
     encoded = encode_problems(
         answerer.task, answerer.codec, columns["input"], with_paths=needs_paths(config)
@@ -84,13 +95,17 @@ def predict(
     with torch.no_grad(), cpu_threads(config.train.threads if threads is None else threads):
         table = model.rows(len(answerer.codec.window), stream("prediction-table", table_seed))
         texts = _texts(answerer.answers(table, encoded, beam=beam, batch_size=batch_size), encoded)
-    _write_lines(output_path, columns["id"], texts)
+    write_lines(output_path, columns["id"], texts)
+    phase = model.method.phase(checkpoint or config.train.steps, config.train.steps)
     meta = {
         **_origin(config, model, dataset, split),
-        "name": name or config.method,
+        "name": system_name(name or config.method, phase, redraw_unseen, constrained),
         "checkpoint": weights_file,
+        "phase": phase or None,
+        "redraw_unseen": redraw_unseen,
         "table_seed": table_seed,
         "beam": beam,
+        "constrained": constrained,
         "batch": batch_size,
         "device": where.type,
         "dtype": str(dtype).removeprefix("torch."),
@@ -108,6 +123,7 @@ def _origin(
         "schema_version": META_VERSION,
         "method": config.method,
         "options": to_plain(config.options),
+        "output": model.method.output,
         "seed": config.seed,
         "parameters": parameter_counts(config, model),
         "trained_on": dict(config.dataset),
@@ -142,7 +158,11 @@ def _load(config: RunConfig, weights: Mapping[str, Tensor]) -> ReferenceModel:
 
 
 def _answerer(
-    model: ReferenceModel, config: RunConfig, dataset: Dataset, dtype: torch.dtype
+    model: ReferenceModel,
+    config: RunConfig,
+    dataset: Dataset,
+    dtype: torch.dtype,
+    constrained: bool,
 ) -> Answerer:
     """Return what writes answers, with an id for each name that the model has rows for.
 
@@ -150,7 +170,11 @@ def _answerer(
     """
     names = config.known_names if model.method.named_rows else dataset.window
     codec = Codec(config.fixed_tokens, names)
-    return Answerer(model=model, task=load_task(config.task), codec=codec, dtype=dtype)
+    task = load_task(config.task)
+    if constrained and task.grammar is None:
+        raise UsageError(f"task {task.name} states no grammar of its answers: leave --constrained out")
+    grammar = task.grammar if constrained else None
+    return Answerer(model=model, task=task, codec=codec, dtype=dtype, grammar=grammar)
 
 
 def _texts(batches: Iterable[list[tuple[int, str]]], encoded: EncodedRows) -> list[str]:
@@ -164,7 +188,8 @@ def _texts(batches: Iterable[list[tuple[int, str]]], encoded: EncodedRows) -> li
     return texts
 
 
-def _write_lines(path: Path, ids: list[str], texts: list[str]) -> None:
+def write_lines(path: Path, ids: list[str], texts: list[str]) -> None:
+    """Write predictions as JSON lines, all or none."""
     with whole_file(path) as hidden, hidden.open("w", encoding="utf-8", newline="\n") as file:
         for row_id, text in zip(ids, texts, strict=True):
             record = {"id": row_id, "prediction": text}

@@ -112,7 +112,7 @@ def _file_with(path: Path, tensor: str) -> Path:
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     try:
-        with safe_open(path, framework="pt") as file:  # type: ignore[no-untyped-call]
+        with safe_open(path, framework="pt") as file:
             yield file
     except (SafetensorError, OSError) as error:
         raise DataError(f"{path}: broken, truncated or missing ({error})") from None

@@ -30,7 +30,7 @@ def learning_rate(step: int, config: TrainConfig) -> float:
 def build_optimizer(model: ReferenceModel, config: TrainConfig) -> torch.optim.AdamW:
     """Return AdamW with weight decay on matrices and tables, and none on biases and norms.
 
-    The values of the embedding method follow its own schedule.
+    Groups of the embedding method's own values are marked: they follow its schedule.
     """
     own = {*model.method.parameters()}
     trained = [p for p in model.parameters() if p.requires_grad]
@@ -38,17 +38,13 @@ def build_optimizer(model: ReferenceModel, config: TrainConfig) -> torch.optim.A
         {
             "params": [p for p in trained if (p in own) is is_own and (p.dim() > 1) is is_matrix],
             "weight_decay": config.weight_decay if is_matrix else 0.0,
-            "schedule": model.method.schedule_step if is_own else _plain_schedule,
+            "is_own": is_own,
         }
         for is_own in (False, True)
         for is_matrix in (True, False)
     ]
     fused = trained[0].device.type in ("cpu", "cuda")
     return torch.optim.AdamW([g for g in groups if g["params"]], lr=0.0, betas=BETAS, fused=fused)
-
-
-def _plain_schedule(step: int, steps: int) -> int:
-    return step
 
 
 class Trainer:
@@ -61,10 +57,14 @@ class Trainer:
         """The model, in training mode."""
         self.dtype = pick_dtype(config.train.precision, device)
         """What matrix products are computed in."""
+        self.kept_steps = frozenset(self.model.method.phases(config.train.steps).values())
+        """The steps whose weights are kept, for the method is to be evaluated at them."""
         self.step_done = 0
         """The last step that was done."""
         self.device = device
         """Where the model is."""
+        longest_problem, longest_answer = encoded.source.lengths.max(), encoded.target.lengths.max()
+        self.model.body.require(int(longest_problem), int(longest_answer) - 1)
         self._encoded = encoded.to(device)
         self._num_names = len(config.known_names)
         self._optimizer = build_optimizer(self.model, config.train)
@@ -86,8 +86,9 @@ class Trainer:
         loss = self._loss(step)
         loss.backward()  # type: ignore[no-untyped-call]
         self._norm = nn.utils.clip_grad_norm_(self._names, config.clip_norm)
+        own_step = self.model.method.schedule_step(step, config.steps)
         for group in self._optimizer.param_groups:
-            group["lr"] = learning_rate(group["schedule"](step, config.steps), config)
+            group["lr"] = learning_rate(own_step if group["is_own"] else step, config)
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
         after_step = self.model.method.after_step
@@ -108,6 +109,11 @@ class Trainer:
         with mixed_precision(self.device, self.dtype):
             rows = self.model.rows(num_symbols, self._stream("table", step))
             return self.model.batch_loss(batch, rows)
+
+    def phase(self) -> dict[str, str]:
+        """Return where in a cycle of its own the method is, as an entry of the log."""
+        name = self.model.method.phase(self.step_done, self.config.train.steps)
+        return {"phase": name} if name else {}
 
     def validation_table(self) -> Rows:
         """Return the rows for validation: drawn once for the run, where they are drawn."""

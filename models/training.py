@@ -11,12 +11,13 @@ from symshift.data.files import locked_folder
 from symshift.data.plugins import load_task
 from symshift.data.task import Task
 from symshift.models.answering import Answerer
-from symshift.models.building import needs_paths, parameter_counts
-from symshift.models.checkpoints import RunFolder, RunLog
+from symshift.models.building import needs_paths, parameter_counts, table_shape
+from symshift.models.checkpoints import COLLAPSE_PICTURE, RunFolder, RunLog, read_log
 from symshift.models.configuration import RunConfig, TrainConfig, split_settings
 from symshift.models.embedding import load_method
 from symshift.models.encoding import encode_rows
 from symshift.models.loop import Loop, say, show_shares
+from symshift.models.monitor import Monitor, draw_collapse
 from symshift.models.streams import cpu_threads, own_global_stream, pick_device
 from symshift.models.trainer import Trainer
 from symshift.models.validation import Validation, chance_levels, validation_sample
@@ -65,10 +66,12 @@ def train(
         rows = dataset.rows("train")
         encoded = encode_rows(task, config.codec, rows, with_paths=needs_paths(config))
         trainer = Trainer(config, encoded, where)
+        # Before anything is written: what is refused leaves no folder to clean up.
+        validation = _validation(trainer, dataset, task)
         folder.write_config(
             {**config.to_json(), "parameters": parameter_counts(config, trainer.model)}
         )
-        _fit(trainer, folder, dataset, task)
+        _fit(trainer, folder, dataset, task, validation)
     return config
 
 
@@ -93,7 +96,11 @@ def _resolve(
         task_version=task.version,
         fixed_tokens=task.fixed_tokens,
         window=dataset.window,
-        dataset={"name": dataset.name, "fingerprint": dataset.fingerprint},
+        dataset={
+            "name": dataset.name,
+            "fingerprint": dataset.fingerprint,
+            **dataset.ranges("train"),
+        },
     )
 
 
@@ -108,10 +115,15 @@ def _require_fit(folder: RunFolder, config: RunConfig, *, resume: bool) -> None:
         raise UsageError(f"{folder.path} holds an unfinished run: add --resume to go on with it")
 
 
-def _fit(trainer: Trainer, folder: RunFolder, dataset: Dataset, task: Task) -> None:
+def _fit(
+    trainer: Trainer,
+    folder: RunFolder,
+    dataset: Dataset,
+    task: Task,
+    validation: Validation | None,
+) -> None:
     """Do the steps that are left, and write the weights."""
     checkpoint = folder.latest()
-    validation = _validation(trainer, dataset, task)
     with RunLog(folder.log_path, checkpoint.step if checkpoint else None) as log:
         if checkpoint:
             trainer.restore(checkpoint)
@@ -122,7 +134,10 @@ def _fit(trainer: Trainer, folder: RunFolder, dataset: Dataset, task: Task) -> N
             say(f"chance level, {len(validation.sample)} validation rows: {show_shares(chance)}")
             if not checkpoint:
                 log.write(0, chance=chance)
-        Loop(trainer, folder, log, validation).run()
+        batch = validation.first_batch() if validation else None
+        monitor = Monitor(shape=table_shape(trainer.config), batch=batch)
+        Loop(trainer, folder, log, validation, monitor).run()
+    draw_collapse(read_log(folder.log_path), folder.path / COLLAPSE_PICTURE)
     folder.write_final(trainer.model.state_dict())
 
 
@@ -134,4 +149,5 @@ def _validation(trainer: Trainer, dataset: Dataset, task: Task) -> Validation | 
         return None
     encoded = encode_rows(task, config.codec, sample, with_paths=needs_paths(config))
     answerer = Answerer(model=trainer.model, task=task, codec=config.codec, dtype=trainer.dtype)
+    answerer.require(encoded)
     return Validation(answerer=answerer, sample=sample, encoded=encoded.to(trainer.device))

@@ -12,7 +12,7 @@ from symshift.data.dataset import Dataset
 from symshift.data.example import Example
 from symshift.data.task import Task
 from symshift.models.answering import Answerer
-from symshift.models.batches import batch_of
+from symshift.models.batches import Batch, batch_of
 from symshift.models.encoding import EncodedRows
 from symshift.models.model import Rows
 from symshift.models.streams import mixed_precision
@@ -53,6 +53,10 @@ class Validation:
     """The rows, at least one."""
     encoded: EncodedRows
     """The same rows as numbers."""
+
+    def first_batch(self) -> Batch:
+        """Return the first rows, as many as are looked at in one go."""
+        return batch_of(self.encoded, np.arange(min(len(self.sample), BATCH_ROWS)))
 
     def measure(self, rows: Rows) -> dict[str, float]:
         """Return the loss, and the share of rows that are solved."""

@@ -16,11 +16,11 @@ class Tree(Positions):
 
     needs_paths = True
 
-    def __init__(self, width: int, head_width: int) -> None:
+    def __init__(self, width: int, head_width: int, max_positions: int) -> None:
         super().__init__()
         self._width = width
 
-    def added(self, embedded_BTD: Tensor, start: int, paths_BT: Tensor | None) -> Tensor:
+    def added(self, embedded_BTD: Tensor, start: int | Tensor, paths_BT: Tensor | None) -> Tensor:
         """Return the embedded tokens plus their nodes' choices; tokens without a node get zeros."""
         assert paths_BT is not None, "tree positions were given no paths"
         return embedded_BTD + unpacked(paths_BT, self._width).to(embedded_BTD.dtype)

@@ -37,6 +37,23 @@ TINY = {
 }
 
 
+BODIES = {
+    "encoder-decoder": {"body": "encoder-decoder"},
+    "encoder-decoder, copying": {"body": "encoder-decoder", "copy_attention": "true"},
+    "decoder-only": {"body": "decoder-only"},
+    "decoder-only, copying": {"body": "decoder-only", "copy_attention": "true"},
+}
+
+
+def tiny_texts(**settings: object) -> dict[str, str]:
+    """Return the texts of a tiny model's settings; a body without an encoder gets none for it."""
+    texts = {**TINY, "vocabulary": "3", "encoder_positions": "sinusoidal"}
+    texts |= {key: str(value) for key, value in settings.items()}
+    if texts.get("body") == "decoder-only":
+        del texts["encoder_layers"], texts["encoder_positions"]
+    return texts
+
+
 def copy_rows(num: int, num_names: int, split: str, *, start: int = 0) -> list[Example]:
     draws = random.Random(f"{num} {num_names} {split} {start}")
     rows = []
@@ -142,9 +159,7 @@ def tiny_config() -> ConfigFactory:
 
     def build(method: str = "interchangeable", **settings: object) -> RunConfig:
         own = {"symbol_dim": "6"} if method == "interchangeable" else {}
-        texts = {**TINY, "vocabulary": "3", "encoder_positions": "sinusoidal", **own}
-        texts |= {key: str(value) for key, value in settings.items()}
-        options, train = split_settings(method, texts)
+        options, train = split_settings(method, tiny_texts(**{**own, **settings}))
         return RunConfig(
             method=method,
             options=options,
@@ -160,10 +175,10 @@ def tiny_config() -> ConfigFactory:
     return build
 
 
-@pytest.fixture
-def tiny_model(tiny_config: ConfigFactory) -> ReferenceModel:
+@pytest.fixture(params=BODIES.values(), ids=BODIES.keys())
+def tiny_model(request: pytest.FixtureRequest, tiny_config: ConfigFactory) -> ReferenceModel:
     """Return an untrained model with random norms and biases, so that its answers vary."""
-    model = build_model(tiny_config())
+    model = build_model(tiny_config(**request.param))
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for parameter in model.body.parameters():
@@ -172,11 +187,11 @@ def tiny_model(tiny_config: ConfigFactory) -> ReferenceModel:
     return model.eval()
 
 
-@pytest.fixture(scope="session")
-def half_trained() -> ReferenceModel:
+@pytest.fixture(scope="session", params=BODIES.values(), ids=BODIES.keys())
+def half_trained(request: pytest.FixtureRequest) -> ReferenceModel:
     """Return a model that has half learned to copy, so that its answers depend on all it reads."""
-    own = {"vocabulary": "3", "encoder_positions": "sinusoidal", "lr": "1e-2", "dropout": "0"}
-    options, train = split_settings("learned", {**TINY, **own, "steps": "80", "batch_size": "32"})
+    own = {"lr": "1e-2", "steps": "80", "batch_size": "32"}
+    options, train = split_settings("learned", tiny_texts(**own, **request.param))
     config = RunConfig(
         method="learned",
         options=options,

@@ -31,6 +31,25 @@ def test_only_the_last_checkpoints_are_kept(tmp_path: Path) -> None:
     assert folder.steps() == [20, 100]
 
 
+def test_kept_weights_stay_and_no_run_goes_on_from_them(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.save(checkpoint(5), keep=1)
+    folder.keep_weights(5, {"a": torch.full((3,), 5.0)})
+    folder.keep_weights(7, {"a": torch.full((3,), 7.0)})
+    folder.save(checkpoint(6), keep=1)
+    latest = folder.latest()
+
+    assert folder.steps() == [5, 6, 7]
+    assert latest is not None
+    assert latest.step == 6
+    for step in (5, 7):
+        weights, name = folder.weights(step)
+        assert torch.equal(weights["a"], torch.full((3,), float(step)))
+        assert name == f"checkpoints/step-0000000{step}.safetensors"
+    with pytest.raises(UsageError, match="no checkpoint of step 8; there are: 5, 6, 7"):
+        folder.weights(8)
+
+
 @pytest.mark.parametrize("name", ["model.safetensors", "optimizer.safetensors", "state.json"])
 def test_broken_checkpoint_is_passed_over(tmp_path: Path, name: str) -> None:
     folder = RunFolder(tmp_path)

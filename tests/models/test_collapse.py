@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from symshift.cli import cli
+from symshift.cli import program
 from symshift.data import console
 from symshift.data.errors import DataError, UsageError
 from symshift.data.options import Range
@@ -89,7 +89,7 @@ def test_others_are_all_rows_but_those_in_question(single: Path) -> None:
 
 def test_command_writes_json_and_a_picture(single: Path, out: Path, capsys) -> None:
     arguments = ["collapse", str(single), "--tensor", NAME, "--rows", "10-29"]
-    code = console.run(cli, [*arguments, "--against", "30-99", "-o", str(out)])
+    code = console.run(program(), [*arguments, "--against", "30-99", "-o", str(out)])
 
     assert code == 0
     assert "centred cosine" in capsys.readouterr().out

@@ -30,6 +30,23 @@ def test_no_option_of_a_method_hides_a_setting(method: str) -> None:
         ("learned", {"dropout": "1"}, "dropout=1.0"),
         ("learned", {"lr": "0"}, "lr=0.0"),
         ("learned", {"feature_norm": "false"}, "loss=adacos needs cosines"),
+        ("learned", {"body": "decoder"}, "Did you mean 'decoder-only'"),
+        ("learned", {"copy_attention": "1", "copy_place": "norm"}, "unknown copy_place 'norm'"),
+        ("learned", {"copy_attention": "1", "copy_heads": "3"}, "shared by copy_heads=3"),
+        ("learned", {"copy_attention": "1", "copy_heads": "0"}, "copy_heads=0 must be at least 1"),
+        *(
+            ("learned", {"body": "decoder-only", key: value}, f"{key}={value} is of no use without")
+            for key, value in (("encoder_layers", "2"), ("encoder_positions", "sinusoidal"))
+        ),
+        *(
+            ("learned", {key: value}, f"{key}={value} is of no use without {remedy}: leave it out")
+            for key, value, remedy in (
+                ("copy_heads", "1", "copy_attention=true"),
+                ("copy_gate", "learned", "copy_attention=true"),
+                ("copy_place", "residual", "copy_attention=true"),
+                ("max_positions", "512", "learned positions"),
+            )
+        ),
     ],
 )
 def test_bad_settings_are_named(method: str, settings: dict[str, str], message: str) -> None:
@@ -37,8 +54,28 @@ def test_bad_settings_are_named(method: str, settings: dict[str, str], message: 
         split_settings(method, settings)
 
 
-def test_configuration_survives_json(tiny_config) -> None:
-    config = tiny_config()
+def test_body_settings_that_are_left_open_are_settled() -> None:
+    _, pair = split_settings("learned", {})
+    _, alone = split_settings("learned", {"body": "decoder-only", "decoder_positions": "learned"})
+    _, copying = split_settings("learned", {"copy_attention": "true", "copy_gate": "none"})
+
+    assert (pair.encoder_layers, pair.decoder_layers, pair.encoder_positions) == (2, 2, "auto")
+    assert (alone.encoder_layers, alone.decoder_layers, alone.encoder_positions) == (None, 4, None)
+    assert (pair.max_positions, alone.max_positions) == (None, 512)
+    assert (pair.copy_heads, pair.copy_place) == (None, None)
+    assert (copying.copy_heads, copying.copy_gate, copying.copy_place) == (1, None, "residual")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"body": "decoder-only", "decoder_positions": "learned"},
+        {"copy_attention": True, "copy_gate": "learned", "copy_place": "after-norm"},
+    ],
+)
+def test_configuration_survives_json(tiny_config, settings: dict[str, object]) -> None:
+    config = tiny_config(**settings)
 
     assert RunConfig.from_json(json.loads(json.dumps(config.to_json())), "x") == config
 

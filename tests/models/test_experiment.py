@@ -1,4 +1,6 @@
+import csv
 import json
+import re
 
 import pytest
 
@@ -33,10 +35,9 @@ title = "Other names"
 [train.copying]
 data = "train"
 tests = ["test", "other"]
-methods = ["learned", "interchangeable"]
 table_seeds = [0, 1]
 set = { steps = 4, batch_size = 8, width = 16, num_heads = 2, ff_width = 16 }
-method-set = { learned = { vocabulary = 6 }, interchangeable = { symbol_dim = 8 } }
+systems = { learned = { vocabulary = 6 }, interchangeable = { symbol_dim = 8 } }
 """
 
 
@@ -61,20 +62,51 @@ def test_an_experiment_writes_everything_and_a_rerun_keeps_it(tmp_path):
     times = {p: p.stat().st_mtime_ns for p in (tmp_path / "out").rglob("*.safetensors")}
 
     assert report.page.is_file()
-    assert "Other names    interchangeable  0" in report.to_text()
+    assert re.search("Other names +interchangeable +0", report.to_text())
     results = list((tmp_path / "out" / "results").rglob("*.json"))
-    assert len(results) == 4
+    assert len(results) == 5
     for path in results:
         stated = json.loads(path.read_text())
-        assert stated["system"]["command"].startswith("symshift train data/train")
+        system = stated["system"]
+        assert system["command"].startswith("symshift train data/train")
         # Only what is drawn differs from one table to another.
-        is_drawn = stated["system"]["method"] == "interchangeable"
+        is_redrawn = system["settings"]["redraw_unseen"] != "none"
+        assert ("--redraw-unseen matched" in system["command"]) == is_redrawn
+        is_drawn = system["method"] == "interchangeable" or is_redrawn
         assert (stated["repeats"] is not None) == is_drawn
 
     again = run_experiment(load_experiment(written(tmp_path)), tmp_path / "out", device="cpu")
     assert again.to_text() == report.to_text()
     assert snapshot(tmp_path / "out") == before
     assert times == {p: p.stat().st_mtime_ns for p in (tmp_path / "out").rglob("*.safetensors")}
+
+
+def test_each_phase_and_the_redrawn_rows_stand_beside_the_method(tmp_path):
+    old = "learned = { vocabulary = 6 }, interchangeable = { symbol_dim = 8 }"
+    text = TINY.replace(old, "forgetting = {}")
+    text = text.replace("set = { steps = 4", "set = { every = 3, vocabulary = 6, steps = 5")
+    text = text.replace("table_seeds", 'redraw = ["none", "init", "matched"]\ntable_seeds')
+    run_experiment(load_experiment(written(tmp_path, text)), tmp_path / "out", device="cpu")
+    site = tmp_path / "out" / "site"
+    shown = json.loads((site / "leaderboard.json").read_text())["sections"]
+    names = {
+        section["dataset"]: sorted(e["result"]["system"]["name"] for e in section["entries"])
+        for section in shown
+    }
+
+    phases = ["forgetting, reset+0", "forgetting, reset+2"]
+    redrawn = [f"forgetting, reset+2, redrawn ({how})" for how in ("init", "matched")]
+    # In trained names there is nothing to redraw.
+    assert names == {"Trained names": phases, "Other names": [*phases, *redrawn]}
+    rows = list(csv.DictReader((site / "leaderboard.csv").open()))
+    found = {(row["phase"], row["redraw_unseen"], row["repeats_mean"] != "") for row in rows}
+    assert found == {
+        ("reset+0", "none", False),
+        ("reset+2", "none", False),
+        ("reset+2", "init", True),
+        ("reset+2", "matched", True),
+    }
+    assert "forgetting, reset+2, redrawn (matched)" in (site / "index.html").read_text()
 
 
 def test_an_interrupted_experiment_goes_on(tmp_path, monkeypatch):
@@ -111,9 +143,12 @@ def test_an_interrupted_experiment_goes_on(tmp_path, monkeypatch):
         ('tests = ["test", "other"]', 'tests = ["test", "othr"]', "'other'"),
         ('data = "train"', 'data = "tran"', "'train'"),
         ("table_seeds", "tableseeds", "'table_seeds'"),
+        ("table_seeds = [0, 1]", 'redraw = ["matchd"]', "'matched'"),
         ("interchangeable = {", "interchangable = {", "'interchangeable'"),
         ('task = "copy"\ntest', "test", "give a task"),
-        ('methods = ["learned", "interchangeable"]', "", "methods is missing"),
+        ("systems = { learned = {", "other = { learned = {", "'systems'|other"),
+        ("systems = {", 'systems = { "Learned!" = { method = "learned" }, ', "differ in letters"),
+        ("{ vocabulary = 6 }", "{ vocabulari = 6 }", "'vocabulary'"),
         ("symbols = 3\nsize", "symbols = 0\nsize", "at least 1"),
     ],
 )

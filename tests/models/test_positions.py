@@ -38,7 +38,7 @@ def test_token_without_a_node_gets_zeros() -> None:
 
 
 def test_sinusoids_follow_the_published_formula() -> None:
-    waves = load_positions("sinusoidal")(6, 2).added(torch.zeros(1, 3, 6), 4, None)[0]
+    waves = load_positions("sinusoidal")(6, 2, 0).added(torch.zeros(1, 3, 6), 4, None)[0]
 
     for place, row in enumerate(waves, start=4):
         for feature, value in enumerate(row.tolist()):
@@ -47,7 +47,7 @@ def test_sinusoids_follow_the_published_formula() -> None:
 
 
 def test_rotary_products_depend_on_the_distance_alone() -> None:
-    rotary = load_positions("rotary")(16, 8)
+    rotary = load_positions("rotary")(16, 8, 0)
     query, key = torch.rand(2, 1, 1, 1, 8).unbind(0)
 
     def product(at: int, other: int) -> float:
@@ -59,7 +59,7 @@ def test_rotary_products_depend_on_the_distance_alone() -> None:
 
 @pytest.mark.parametrize("name", plugin_names("models.positions"))
 def test_positions_of_a_later_token_do_not_depend_on_where_a_call_starts(name: str) -> None:
-    scheme = load_positions(name)(8, 4)
+    scheme = load_positions(name)(8, 4, 5)
     embedded, heads = torch.rand(2, 5, 8), torch.rand(2, 2, 5, 4)
     paths = torch.randint(0, 16, (2, 5))
 
@@ -68,6 +68,27 @@ def test_positions_of_a_later_token_do_not_depend_on_where_a_call_starts(name: s
     assert torch.allclose(scheme.turned(heads[:, :, 3:], 3), scheme.turned(heads, 0)[:, :, 3:])
 
 
+@pytest.mark.parametrize("name", plugin_names("models.positions"))
+def test_rows_that_start_at_positions_of_their_own_get_what_each_gets_alone(name: str) -> None:
+    scheme = load_positions(name)(8, 4, 9)
+    embedded, heads, starts = torch.rand(3, 2, 8), torch.rand(3, 2, 2, 4), torch.tensor([5, 0, 7])
+    paths = torch.randint(0, 16, (3, 2))
+    added, turned = scheme.added(embedded, starts, paths), scheme.turned(heads, starts)
+
+    for row, start in enumerate(starts.tolist()):
+        one = slice(row, row + 1)
+        assert torch.allclose(scheme.added(embedded[one], start, paths[one]), added[one])
+        assert torch.allclose(scheme.turned(heads[one], start), turned[one])
+
+
+def test_learned_positions_have_an_end() -> None:
+    scheme = load_positions("learned")(8, 4, 9)
+    scheme.require(9)
+
+    with pytest.raises(UsageError, match=r"10 positions, .* learned 9: .* max_positions=10"):
+        scheme.require(10)
+
+
 def test_rotary_refuses_an_odd_width() -> None:
     with pytest.raises(UsageError, match="even width of heads, not 5"):
-        load_positions("rotary")(10, 5)
+        load_positions("rotary")(10, 5, 0)

@@ -12,13 +12,17 @@ from symshift.data.files import sha256_of
 from symshift.data.plugins import plugin_names
 from symshift.data.vocabulary import Window
 from symshift.models import training
+from symshift.models.checkpoints import RunFolder
 from symshift.models.configuration import TrainConfig
 from symshift.models.prediction import predict
 from symshift.models.trainer import Trainer, learning_rate
 from symshift.models.training import train
 
 METHODS = plugin_names("models.embeddings")
-SETTINGS: Mapping[str, Mapping[str, str]] = {"interchangeable": {"symbol_dim": "6"}}
+SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "interchangeable": {"symbol_dim": "6"},
+    "forgetting": {"every": "4"},
+}
 
 
 @pytest.fixture
@@ -87,6 +91,47 @@ def test_run_that_was_killed_goes_on_from_its_last_checkpoint(
 
     assert sha256_of(parts / "model.safetensors") == sha256_of(whole / "model.safetensors")
     assert log_of(parts) == log_of(whole)
+
+
+@pytest.mark.parametrize("stop", [7, 8, 9])
+def test_weights_of_phases_are_kept_and_the_same_after_an_interruption(
+    settings_of, copy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
+) -> None:
+    # The last reset is behind step 12: it and 10 steps on are kept, whatever checkpoints go.
+    changes = {"every": "12", "steps": "24", "checkpoint_every": "3", "keep_checkpoints": "1"}
+    settings = settings_of("forgetting", **changes)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    train(copy_data, whole, "forgetting", settings=settings, device="cpu")
+    for step in (stop, stop + 4, stop + 14):
+        with monkeypatch.context() as patch:
+            patch.setattr(training, "Trainer", stopping_after(step, signal.SIGINT))
+            with pytest.raises(RunInterrupted):
+                train(copy_data, parts, "forgetting", settings=settings, device="cpu", resume=True)
+    train(copy_data, parts, "forgetting", settings=settings, device="cpu", resume=True)
+
+    names = ["checkpoints/step-00000012.safetensors", "checkpoints/step-00000022.safetensors"]
+    for name in ("model.safetensors", *names):
+        assert sha256_of(parts / name) == sha256_of(whole / name)
+    assert log_of(parts) == log_of(whole)
+    assert RunFolder(whole).steps() == [12, 21, 22]
+    phases = [line["phase"] for line in log_of(whole) if "validation" in line]
+    assert phases == ["reset+6", "reset+0", "reset+6", "reset+12"]
+
+
+def test_run_that_died_while_it_kept_weights_keeps_them_in_the_end(
+    settings_of, copy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise MemoryError
+
+    settings = settings_of("forgetting", every="8", checkpoint_every="4")
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "keep_weights", die)
+        with pytest.raises(MemoryError):
+            train(copy_data, tmp_path, "forgetting", settings=settings, device="cpu")
+    train(copy_data, tmp_path, "forgetting", settings=settings, device="cpu", resume=True)
+
+    assert (tmp_path / "checkpoints" / "step-00000008.safetensors").is_file()
 
 
 def test_seeds_give_other_weights(settings_of, copy_data: Path, tmp_path: Path) -> None:
@@ -209,3 +254,37 @@ def test_learning_rate_warms_up_and_falls_to_zero() -> None:
     assert max(rates) == rates[9] == 0.5
     assert rates[54] == pytest.approx(0.25)
     assert rates[-1] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.fixture
+def alone(settings_of) -> dict[str, str]:
+    """Return the settings of a decoder-only body that copies."""
+    settings = settings_of("learned", body="decoder-only", copy_attention="true", dropout="0.1")
+    del settings["encoder_layers"]
+    return settings
+
+
+def test_decoder_only_run_resumes_exactly_and_predicts(
+    alone: dict[str, str], copy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    train(copy_data, whole, "learned", settings=alone, device="cpu")
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "Trainer", stopping_after(5, signal.SIGINT))
+        with pytest.raises(RunInterrupted):
+            train(copy_data, parts, "learned", settings=alone, device="cpu")
+    train(copy_data, parts, "learned", settings=alone, device="cpu", resume=True)
+    meta = predict(parts, copy_data, tmp_path / "answers.jsonl", device="cpu")
+
+    assert sha256_of(parts / "model.safetensors") == sha256_of(whole / "model.safetensors")
+    assert meta["parameters"]["copy_attention"] == 2 * 16 * 16
+
+
+def test_rows_beyond_learned_positions_are_refused_before_anything_is_written(
+    alone: dict[str, str], copy_data: Path, tmp_path: Path
+) -> None:
+    settings = {**alone, "decoder_positions": "learned", "max_positions": "20"}
+    with pytest.raises(UsageError, match=r"has learned 20: .* max_positions="):
+        train(copy_data, tmp_path / "run", "learned", settings=settings, device="cpu")
+
+    assert RunFolder(tmp_path / "run").is_empty()
