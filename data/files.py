@@ -14,6 +14,14 @@ from filelock import FileLock, Timeout
 from symshift.data.errors import DataError, SymshiftError, UsageError
 
 LOCK_NAME = ".symshift.lock"
+_MARKS = (
+    ("manifest.json",),
+    (".partial",),
+    ("part.json",),
+    ("model.safetensors",),
+    ("config.json", "log.jsonl"),
+)
+"""What tells a data set or a run, finished or not, from other folders."""
 
 
 @contextmanager
@@ -45,8 +53,12 @@ def require_output(path: Path, inputs: Iterable[Path] = ()) -> None:
     place = path.resolve()
     if any(place == given.resolve() for given in inputs):
         raise UsageError(f"{path}: is read here, and would be overwritten; choose another name")
-    for folder in (place, *place.parents):
-        if any((folder / name).is_file() for name in ("manifest.json", "model.safetensors")):
+    _require_outside(path, (place, *place.parents))
+
+
+def _require_outside(path: Path, folders: Iterable[Path]) -> None:
+    for folder in folders:
+        if any(all((folder / name).exists() for name in mark) for mark in _MARKS):
             raise UsageError(f"{path}: lies in the data set or run {folder}; choose another place")
 
 
@@ -95,8 +107,10 @@ def locked_folder(folder: Path) -> Iterator[None]:
     """Keep every other run out of a folder; the system frees the lock of a run that died.
 
     Raises:
+        UsageError: If it lies inside a data set or a run.
         SymshiftError: If another run holds the folder.
     """
+    _require_outside(folder, folder.resolve().parents)
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / LOCK_NAME, timeout=0)
     try:

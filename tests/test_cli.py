@@ -1,9 +1,6 @@
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 
 import click
 import pytest
@@ -192,37 +189,6 @@ def test_a_wrong_label_is_found(capsys, tmp_path):
     assert code == 1
     assert "test row 3" in out
     assert "fingerprint" in out
-
-
-def test_ctrl_c_ends_with_130_and_the_command_that_resumes(tmp_path):
-    command = [sys.executable, "-m", "symshift.cli", "generate", "copy", "d"]
-    wishes = ["--train", "300000", "--size", "8-9", "--symbols", "9", "--workers", "2"]
-    process = subprocess.Popen(
-        [*command, *wishes],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "COLUMNS": "80"},
-        # A shell makes what it runs in the background deaf to Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    while not list(tmp_path.glob("d/.partial/block-*")):
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-
-    assert process.returncode == 130
-    assert "symshift generate copy d --train 300000" in err
-    assert "Traceback" not in err
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            os.killpg(process.pid, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.05)
-    pytest.fail("a process was left behind")
 
 
 def test_a_progress_bar_leaves_no_trace_in_a_log(tmp_path):
