@@ -127,11 +127,11 @@ class SelfAttention(nn.Module):
             cache: The tokens before these, which are added to it.
             start: The position of the first of these tokens: one for all rows, or start_B.
         """
-        queries, keys, values = (
-            split_heads(part, self._num_heads) for part in self.project(x_BTD).chunk(3, dim=-1)
-        )
-        queries = self._turned(queries, start)
-        seen = KeyValues(self._turned(keys, start), values)
+        width = x_BTD.shape[-1]
+        asking_BTD, values_BTD = self.project(x_BTD).split((2 * width, width), dim=-1)
+        turned = self._turned(split_heads(asking_BTD, 2 * self._num_heads), start)
+        queries, keys = turned.chunk(2, dim=1)
+        seen = KeyValues(keys, split_heads(values_BTD, self._num_heads))
         if cache is not None:
             seen = cache.append(seen)
         attended = F.scaled_dot_product_attention(

@@ -104,6 +104,12 @@ class _Beams:
         self.best_BT = torch.full((batch, longest), END, device=device)
         self.done_B = torch.zeros_like(limits_B, dtype=torch.bool)
 
+    def keep(self, rows_B: Tensor) -> None:
+        """Keep some rows, in the order given."""
+        self.first_B1 = self.first_B1[: len(rows_B)]
+        for name in ("limits", "scores_BK", "tokens_BKT", "best_B", "best_BT", "done_B"):
+            setattr(self, name, getattr(self, name)[rows_B])
+
     def advance(self, log_probs_BKC: Tensor, place: int) -> Tensor:
         """Extend every answer by one token.
 
@@ -168,6 +174,8 @@ def _beam_search(
     restriction: Restriction | None,
 ) -> Tensor:
     beams = _Beams(limits_B, beam)
+    written_BT = beams.best_BT.clone()
+    open_B = torch.arange(len(limits_B), device=limits_B.device)
     state = model.begin(batch, rows, int(limits_B.max()))
     state.select(torch.arange(len(limits_B), device=limits_B.device).repeat_interleave(beam))
     ids = torch.full((len(limits_B) * beam,), START, device=limits_B.device)
@@ -177,15 +185,25 @@ def _beam_search(
             logits = restriction.restrict(logits)
         log_probs = logits.log_softmax(dim=-1)
         parents_BK = beams.advance(log_probs.view(-1, beam, log_probs.shape[-1]), place)
-        if beams.done_B.all():
+        parents_BK = parents_BK + beams.first_B1
+        left = (~beams.done_B).nonzero()[:, 0]
+        if not len(left):
             break
-        parents = (beams.first_B1 + parents_BK).flatten()
-        state.select_answers(parents)
+        if is_shrinking := 2 * len(left) <= len(open_B):
+            written_BT[open_B] = beams.best_BT
+            open_B, parents_BK = open_B[left], parents_BK[left]
+            beams.keep(left)
+        parents = parents_BK.flatten()
+        if is_shrinking:
+            state.select(parents)
+        else:
+            state.select_answers(parents)
         ids = beams.tokens_BKT[:, :, place].flatten()
         if restriction is not None:
             restriction.select(parents)
             restriction.advance(ids)
-    return beams.best_BT
+    written_BT[open_B] = beams.best_BT
+    return written_BT
 
 
 def length_penalty(num_tokens: Tensor) -> Tensor:

@@ -89,7 +89,7 @@ def test_each_episode_runs_through_the_whole_schedule_once(training) -> None:
 def test_rows_stand_still_at_the_end_of_an_episode_and_the_body_goes_on(
     tiny_config, encoded
 ) -> None:
-    trainer = Trainer(tiny_config("forgetting", every=4), encoded, torch.device("cpu"))
+    trainer = Trainer(tiny_config("forgetting", every=4, rows="symbols"), encoded, torch.device("cpu"))
     moved = []
     with torch.random.fork_rng():
         for _ in range(5):
@@ -161,11 +161,12 @@ def test_rows_come_from_the_first_distribution(options, std: float) -> None:
 @pytest.mark.parametrize(
     ("options", "steps", "phases"),
     [
-        ({}, 600, {"reset+0": 500, "reset+10": 510, "reset+100": 600}),
-        ({}, 650, {"reset+0": 600, "reset+10": 610, "reset+50": 650}),
-        ({}, 605, {"reset+0": 600, "reset+5": 605}),
+        ({}, 3000, {"reset+0": 2000, "reset+10": 2010, "reset+1000": 3000}),
+        ({"every": 100}, 600, {"reset+0": 500, "reset+10": 510, "reset+100": 600}),
+        ({"every": 100}, 650, {"reset+0": 600, "reset+10": 610, "reset+50": 650}),
+        ({"every": 100}, 605, {"reset+0": 600, "reset+5": 605}),
         (
-            {"until": 300},
+            {"every": 100, "until": 300},
             600,
             {"reset+0": 200, "reset+10": 210, "reset+100": 300, "reset+400": 600},
         ),
@@ -180,7 +181,7 @@ def test_phases_are_the_last_reset_and_stated_numbers_of_steps_behind_it(
 
 
 @pytest.mark.parametrize(
-    ("options", "text"), [({}, "every=100: "), ({"every": 9, "until": 9}, "every=9 and until=9: ")]
+    ("options", "text"), [({}, "every=1000: "), ({"every": 9, "until": 9}, "every=9 and until=9: ")]
 )
 def test_a_training_that_never_forgets_is_refused(options, text: str) -> None:
     with pytest.raises(UsageError, match=f"{text}nothing is ever reset in 100 steps; .*--set"):
