@@ -55,14 +55,15 @@ def _headline(contrasts: Sequence[Contrast]) -> Sentence:
     weak = [m for m in methods if not all(c.has_learned for c in grouped[m])]
     lost = [m for m in methods if m not in weak and any(map(_is_lost, grouped[m]))]
     kept = [m for m in methods if m not in weak and m not in lost]
-    spans = [span for m in lost[:MAX_NAMES] for span in _breakdown(grouped[m])]
-    if len(lost) > MAX_NAMES:
-        spans.append(Span(f"So do {len(lost) - MAX_NAMES} more. "))
+    counts = {m: (sum(map(_is_lost, grouped[m])), len(grouped[m])) for m in lost}
+    spans: list[Span] = []
+    for count in sorted(set(counts.values()), reverse=True):
+        spans += _breakdown([m for m in lost if counts[m] == count], *count)
     if kept:
         spans += (*_names(kept), Span(_kept(len(kept), is_contrast=bool(lost))))
     if weak:
         verb = "is" if len(weak) == 1 else "are"
-        text = f" {verb} not clearly better than a trivial answer even within training. "
+        text = f" {verb} not clearly better than a trivial answer to begin with. "
         spans += (*_names(weak), Span(text))
     num_seeds = max(c.figure.num_seeds for c in contrasts)
     if num_seeds > 1:
@@ -79,11 +80,11 @@ def _kept(num_methods: int, *, is_contrast: bool) -> str:
     return f" never {verb} more than half of {its} correctness beyond {its} training. "
 
 
-def _breakdown(contrasts: Sequence[Contrast]) -> Sentence:
-    among, own = sum(map(_is_lost, contrasts)), len(contrasts)
-    count = f"in {among} of {own} tests" if own > 1 else "in the one test"
-    text = f" loses more than half of its correctness {count} beyond its training. "
-    return Span(contrasts[0].method, "system"), Span(text)
+def _breakdown(methods: Sequence[str], num_lost: int, num_tests: int) -> Sentence:
+    count = f"in {num_lost} of {num_tests} tests" if num_tests > 1 else "in the one test"
+    verb, its = ("loses", "its") if len(methods) == 1 else ("lose", "their")
+    text = f" {verb} more than half of {its} correctness {count} beyond {its} training. "
+    return (*_names(methods), Span(text))
 
 
 def _is_lost(contrast: Contrast) -> bool:

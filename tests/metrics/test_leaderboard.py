@@ -99,7 +99,21 @@ def test_what_the_page_says_follows_from_the_numbers(make: Make) -> None:
     assert said(rising)[0] == said(falling)[0] == kept
     assert "m rises from 0.50" in said(rising)[1]
     assert said(falling)[1].startswith("On b, against a: m falls from 0.90")
-    assert said(weak)[0] == "m is not clearly better than a trivial answer even within training."
+    assert said(weak)[0] == "m is not clearly better than a trivial answer to begin with."
+
+
+def test_methods_that_break_down_alike_share_a_sentence(make: Make) -> None:
+    shares = {"x": (0.9, 0.1), "y": (0.8, 0.0), "z": (0.9, 0.9)}
+    results = [
+        make(name, share, data, regime=regime)
+        for name, pair in shares.items()
+        for share, data, regime in zip(pair, ("a", "b"), ("seen", "all-unseen"), strict=True)
+    ]
+
+    assert said(results)[0] == (
+        "x and y lose more than half of their correctness in the one test beyond their training. "
+        "z never loses that much."
+    )
 
 
 def test_a_result_without_rows_is_no_reason_to_fail(tmp_path: Path, make: Make) -> None:
