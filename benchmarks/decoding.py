@@ -1,12 +1,12 @@
 """Answers per second: with a cache against without, and constrained against free, in one run.
 
-All ways write the same answers, the targets of LTL formulas of sizes 1 to 35 over 5 names: what the
-models say is computed, then overruled. They take turns on the same batches; a ratio is one of CPU
-times in one thread. "no cache" keeps nothing: each step reads the problem and the whole answer
-again. "no cache, read once" keeps the encoder's output, where there is an encoder.
+All ways write the same answers, the targets of the rows: what the models say is computed, then
+overruled. They take turns on the same batches; a ratio is one of CPU times in one thread. "no
+cache" keeps nothing: each step reads the problem and the whole answer again. "no cache, read once"
+keeps the encoder's output, where there is an encoder.
 
-The shapes are those of benchmarks/embedding_overhead.py; `ltl` is the published one. `--long` takes
-formulas of sizes 35 to 50 and, of these, the longest answers.
+The rows are formulas of sizes 1 to 35 over 5 names, or Horn theories of sizes 10 to 30 over 12; the
+shapes those of benchmarks/embedding_overhead.py, where `ltl` is the published one.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from torch import Tensor
 
 import symshift
 from symshift.data.plugins import load_task
+from symshift.data.task import Task
 from symshift.data.vocabulary import Window
 from symshift.models.answering import answer_limits
 from symshift.models.batches import Batch, batch_of
@@ -34,7 +35,11 @@ from symshift.models.encoding import EncodedRows, encode_rows
 from symshift.models.model import FIRST_ANSWER, ReferenceModel, Rows
 from symshift.models.streams import cpu_threads, stream
 
-NUM_SYMBOLS = 5
+DRAWN: dict[str, dict[str, Any]] = {
+    "ltl": {"symbols": 5, "size": "1-35"},
+    "prop": {"symbols": 5, "size": "1-35"},
+    "horn": {"symbols": 12, "size": "10-30"},
+}
 SHAPES = {
     "ltl": {"width": "128", "num_heads": "8", "ff_width": "1024"},
     "small": {"width": "64", "num_heads": "4", "ff_width": "128"},
@@ -109,14 +114,14 @@ class DictatedState:
             self.cached.select_answers(rows_B)
 
 
-def configuration(body: str, shape: str) -> RunConfig:
-    """Return the configuration of a model for LTL formulas over NUM_SYMBOLS propositions."""
-    layers = {"decoder_layers": str(LAYERS[shape])}
+def configuration(body: str, shape: str, task: Task) -> RunConfig:
+    """Return the configuration of a model for the rows of a task."""
+    layers, num_symbols = {"decoder_layers": str(LAYERS[shape])}, DRAWN[task.name]["symbols"]
     if body == "encoder-decoder":
-        layers |= {"encoder_layers": str(LAYERS[shape]), "encoder_positions": "tree"}
-    settings = {"body": body, "vocabulary": str(NUM_SYMBOLS), **SHAPES[shape], **layers}
+        positions = "sinusoidal" if task.name == "horn" else "tree"
+        layers |= {"encoder_layers": str(LAYERS[shape]), "encoder_positions": positions}
+    settings = {"body": body, "vocabulary": str(num_symbols), **SHAPES[shape], **layers}
     options, train = split_settings("learned", settings)
-    task = load_task("ltl")
     return RunConfig(
         method="learned",
         options=options,
@@ -125,20 +130,15 @@ def configuration(body: str, shape: str) -> RunConfig:
         task=task.name,
         task_version=task.version,
         fixed_tokens=task.fixed_tokens,
-        window=Window.first(NUM_SYMBOLS),
+        window=Window.first(num_symbols),
         dataset={"name": "drawn here", "fingerprint": ""},
     )
 
 
-def encoded_formulas(config: RunConfig, num_rows: int, is_long: bool) -> EncodedRows:
-    """Return formulas and their traces; of long ones, those with the longest traces of 4 times."""
-    size = "35-50" if is_long else "1-35"
-    drawn = islice(
-        symshift.generate("ltl", symbols=NUM_SYMBOLS, size=size), num_rows * (1 + 3 * is_long)
-    )
-    task = load_task("ltl")
-    rows = sorted(drawn, key=lambda row: -len(task.encode_target(row["target"])) * is_long)
-    return encode_rows(task, config.codec, rows[:num_rows], with_paths=needs_paths(config))
+def encoded_rows(config: RunConfig, task: Task, num_rows: int) -> EncodedRows:
+    """Return problems and their answers."""
+    rows = islice(symshift.generate(task.name, **DRAWN[task.name]), num_rows)
+    return encode_rows(task, config.codec, rows, with_paths=needs_paths(config))
 
 
 def batches_of(encoded: EncodedRows, batch_size: int) -> list[tuple[Batch, Tensor]]:
@@ -151,9 +151,11 @@ def batches_of(encoded: EncodedRows, batch_size: int) -> list[tuple[Batch, Tenso
     ]
 
 
-def ways_of(model: ReferenceModel, constraint: Constraint, beam: int) -> dict[str, Callable]:
+def ways_of(
+    model: ReferenceModel, num_symbols: int, constraint: Constraint, beam: int
+) -> dict[str, Callable]:
     """Return what writes the answers to a batch, for each way."""
-    rows = model.rows(NUM_SYMBOLS, stream("benchmark", 0))
+    rows = model.rows(num_symbols, stream("benchmark", 0))
 
     def way(name: str) -> Callable[[Batch, Tensor], list[list[int]]]:
         used = constraint if name == CONSTRAINED else None
@@ -203,23 +205,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--shape", choices=SHAPES, default="ltl", help="(default ltl)")
     parser.add_argument("--rows", type=int, default=256, help="formulas (default 256)")
-    parser.add_argument("--batch-size", type=int, default=64, help="(default 64)")
+    parser.add_argument("--batch-size", type=int, default=256, help="(default 256)")
     parser.add_argument("--rounds", type=int, default=3, help="(default 3)")
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 3], help="(default 1 3)")
     parser.add_argument("--bodies", nargs="+", choices=BODIES, default=BODIES, help="default: both")
-    parser.add_argument("--long", action="store_true", help="long formulas and answers")
+    parser.add_argument("--task", choices=DRAWN, default="ltl", help="(default ltl)")
     arguments = parser.parse_args()
+    task = load_task(arguments.task)
+    assert task.grammar is not None
+    print(f"task {task.name}, shape {arguments.shape}, batches of {arguments.batch_size}")
     print("body             beam way                  answers/s   times  its range  goal")
     with torch.no_grad(), cpu_threads(1):
         for body in arguments.bodies:
-            config = configuration(body, arguments.shape)
-            encoded = encoded_formulas(config, arguments.rows, arguments.long)
+            config = configuration(body, arguments.shape, task)
+            encoded = encoded_rows(config, task, arguments.rows)
             batches = batches_of(encoded, arguments.batch_size)
             longest = int(max(limits_B.max() for _, limits_B in batches))
-            constraint = constraint_of(load_task("ltl").grammar, config.codec, longest, CPU)
+            constraint = constraint_of(task.grammar, config.codec, longest, CPU)
             model = build_model(config).eval()
             for beam in arguments.beams:
-                ways = ways_of(model, constraint, beam)
+                ways = ways_of(model, len(config.window), constraint, beam)
                 print_table(body, beam, len(encoded), measure(ways, batches, arguments.rounds))
     lengths = encoded.target.lengths - 2
     print(f"answers of {lengths.mean():.1f} tokens on average, {lengths.max()} at most")

@@ -110,7 +110,7 @@ def locked_folder(folder: Path) -> Iterator[None]:
         UsageError: If it lies inside a data set or a run.
         SymshiftError: If another run holds the folder.
     """
-    pass
+    _require_outside(folder, folder.resolve().parents)
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / LOCK_NAME, timeout=0)
     try:

@@ -72,7 +72,7 @@ class Grammar:
             if self._by_mode[move.mode][move.kind] is not move:
                 raise ValueError(f"{move.mode}: two moves for {move.kind}")
             if move.fresh and (move.kind != SYMBOL or self._starved(move.then)):
-                raise ValueError(f"{move}: only a symbol is fresh, and no second may have to follow")
+                raise ValueError(f"{move}: only a symbol is fresh, and no other must follow")
             if not math.isfinite(self.closing(move.state)):
                 raise ValueError(f"{move}: no answer ends behind it")
 

@@ -41,52 +41,77 @@ def decode(
     """
     if beam < 1:
         raise ValueError(f"beam={beam} must be at least 1")
-    restriction = None
-    if constraint is not None:
-        restriction = constraint.begin(limits_B.repeat_interleave(beam))
-    written_BT = (
-        _greedy(model, rows, batch, limits_B, restriction)
-        if beam == 1
-        else _beam_search(model, rows, batch, limits_B, beam, restriction)
-    )
+    writer = _Writer(model, rows, batch, limits_B, beam, constraint)
+    written_BT = _greedy(writer, limits_B) if beam == 1 else _beam_search(writer, limits_B, beam)
     return [ids[: ids.index(END)] if END in ids else ids for ids in written_BT.tolist()]
 
 
-def _greedy(
-    model: ReferenceModel,
-    rows: Rows,
-    batch: Batch,
-    limits_B: Tensor,
-    restriction: Restriction | None,
-) -> Tensor:
+class _Writer:
+    """Answers that a model is writing: K of each problem, under a constraint or none."""
+
+    def __init__(
+        self,
+        model: ReferenceModel,
+        rows: Rows,
+        batch: Batch,
+        limits_B: Tensor,
+        beam: int,
+        constraint: Constraint | None,
+    ) -> None:
+        self._model, self._rows = model, rows
+        self._state = model.begin(batch, rows, int(limits_B.max()))
+        self._restriction: Restriction | None = None
+        if constraint is not None:
+            self._restriction = constraint.begin(limits_B)
+        self._has_begun = False
+        if beam > 1:
+            numbers_B = torch.arange(len(limits_B), device=limits_B.device)
+            self.select(numbers_B.repeat_interleave(beam))
+
+    def step(self, ids: Tensor) -> Tensor:
+        """Take in each answer's next token; return the logits of the one after it."""
+        if self._restriction is None:
+            return self._model.step(ids, self._state, self._rows)
+        if self._has_begun:
+            self._restriction.advance(ids)
+        self._has_begun = True
+        return self._restriction.restrict(self._model.step(ids, self._state, self._rows))
+
+    def select(self, answers: Tensor, *, same_problems: bool = False) -> None:
+        """Keep some answers, in the order given; same_problems: each for one to its problem."""
+        if same_problems:
+            self._state.select_answers(answers)
+        else:
+            self._state.select(answers)
+        if self._restriction is not None:
+            self._restriction.select(answers)
+
+
+def _greedy(writer: _Writer, limits_B: Tensor) -> Tensor:
     longest = int(limits_B.max())
     written_BT = torch.full((len(limits_B), longest), END, device=limits_B.device)
     open_B = torch.arange(len(limits_B), device=limits_B.device)
-    state = model.begin(batch, rows, longest)
     ids_B = torch.full_like(limits_B, START)
     done_B = torch.zeros_like(limits_B, dtype=torch.bool)
     for place in range(longest):
-        logits_BC = model.step(ids_B, state, rows)
-        if restriction is not None:
-            logits_BC = restriction.restrict(logits_BC)
-        best_B = logits_BC.argmax(dim=-1) + FIRST_ANSWER
+        best_B = writer.step(ids_B).argmax(dim=-1) + FIRST_ANSWER
         ids_B = torch.where(done_B | (limits_B <= place), END, best_B)
-        if restriction is not None:
-            restriction.advance(ids_B)
         written_BT[open_B, place] = ids_B
         done_B = ids_B == END
         left = (~done_B).nonzero()[:, 0]
         if not len(left):
             break
-        # A few long answers should not cost as much as the whole batch.
-        if 2 * len(left) <= len(open_B):
-            state.select(left)
-            if restriction is not None:
-                restriction.select(left)
+        if _is_worth_shrinking(left, open_B):
+            writer.select(left)
             ids_B, done_B, open_B, limits_B = (
                 part[left] for part in (ids_B, done_B, open_B, limits_B)
             )
     return written_BT
+
+
+def _is_worth_shrinking(left: Tensor, open_B: Tensor) -> bool:
+    """Tell whether to go on without finished rows: a few long answers should not cost as all do."""
+    return 2 * len(left) <= len(open_B)
 
 
 class _Beams:
@@ -107,14 +132,15 @@ class _Beams:
     def keep(self, rows_B: Tensor) -> None:
         """Keep some rows, in the order given."""
         self.first_B1 = self.first_B1[: len(rows_B)]
-        for name in ("limits", "scores_BK", "tokens_BKT", "best_B", "best_BT", "done_B"):
-            setattr(self, name, getattr(self, name)[rows_B])
+        self.limits, self.done_B = self.limits[rows_B], self.done_B[rows_B]
+        self.scores_BK, self.tokens_BKT = self.scores_BK[rows_B], self.tokens_BKT[rows_B]
+        self.best_B, self.best_BT = self.best_B[rows_B], self.best_BT[rows_B]
 
     def advance(self, log_probs_BKC: Tensor, place: int) -> Tensor:
         """Extend every answer by one token.
 
         Returns:
-            parents_BK: which open answer each of the new ones continues.
+            parents_BK: which open answer of the batch each of the new ones continues.
         """
         num_classes = log_probs_BKC.shape[-1]
         totals_BKC = self.scores_BK[..., None] + log_probs_BKC
@@ -132,7 +158,7 @@ class _Beams:
         self.tokens_BKT = self.tokens_BKT.gather(1, index_BKT)
         self.tokens_BKT[:, :, place] = tokens.gather(1, going.indices)
         self._close(place)
-        return parents_BK
+        return self.first_B1 + parents_BK
 
     def _finish(self, scores: Tensor, parents: Tensor, ends: Tensor, place: int) -> None:
         """Take the answers that end among the K best candidates; others end too unlikely."""
@@ -165,43 +191,25 @@ class _Beams:
         self.best_BT = torch.where(better_B[:, None], tokens_BT, self.best_BT)
 
 
-def _beam_search(
-    model: ReferenceModel,
-    rows: Rows,
-    batch: Batch,
-    limits_B: Tensor,
-    beam: int,
-    restriction: Restriction | None,
-) -> Tensor:
+def _beam_search(writer: _Writer, limits_B: Tensor, beam: int) -> Tensor:
     beams = _Beams(limits_B, beam)
     written_BT = beams.best_BT.clone()
     open_B = torch.arange(len(limits_B), device=limits_B.device)
-    state = model.begin(batch, rows, int(limits_B.max()))
-    state.select(torch.arange(len(limits_B), device=limits_B.device).repeat_interleave(beam))
     ids = torch.full((len(limits_B) * beam,), START, device=limits_B.device)
     for place in range(int(limits_B.max())):
-        logits = model.step(ids, state, rows)
-        if restriction is not None:
-            logits = restriction.restrict(logits)
-        log_probs = logits.log_softmax(dim=-1)
+        log_probs = writer.step(ids).log_softmax(dim=-1)
         parents_BK = beams.advance(log_probs.view(-1, beam, log_probs.shape[-1]), place)
-        parents_BK = parents_BK + beams.first_B1
         left = (~beams.done_B).nonzero()[:, 0]
         if not len(left):
             break
-        if is_shrinking := 2 * len(left) <= len(open_B):
+        if _is_worth_shrinking(left, open_B):
             written_BT[open_B] = beams.best_BT
             open_B, parents_BK = open_B[left], parents_BK[left]
             beams.keep(left)
-        parents = parents_BK.flatten()
-        if is_shrinking:
-            state.select(parents)
+            writer.select(parents_BK.flatten())
         else:
-            state.select_answers(parents)
+            writer.select(parents_BK.flatten(), same_problems=True)
         ids = beams.tokens_BKT[:, :, place].flatten()
-        if restriction is not None:
-            restriction.select(parents)
-            restriction.advance(ids)
     written_BT[open_B] = beams.best_BT
     return written_BT
 

@@ -172,7 +172,7 @@ def _answerer(
     codec = Codec(config.fixed_tokens, names)
     task = load_task(config.task)
     if constrained and task.grammar is None:
-        raise UsageError(f"task {task.name} states no grammar of its answers: leave --constrained out")
+        raise UsageError(f"task {task.name} states no grammar of its answers: omit --constrained")
     grammar = task.grammar if constrained else None
     return Answerer(model=model, task=task, codec=codec, dtype=dtype, grammar=grammar)
 

@@ -16,7 +16,7 @@ from symshift.metrics.intervals import holm, mcnemar, wilson
 
 ROOT = Path(__file__).parents[1]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
-SCORING, NUMBERS = DOCS / "scoring.md", DOCS / "numbers.md"
+SCORING, NUMBERS, AUDITING = DOCS / "scoring.md", DOCS / "numbers.md", DOCS / "auditing.md"
 BLOCK = re.compile(r"^```(sh|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\w+\.py)\n")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
@@ -34,11 +34,10 @@ def run(kind, code, folder):
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def guide(tmp_path_factory):
-    """Run the five-minute guide; what each block printed, what the page shows, and the folder."""
-    folder, printed, shown = tmp_path_factory.mktemp("guide"), [], []
-    for kind, text in BLOCK.findall(SCORING.read_text()):
+def follow(page, folder):
+    """Run a page's blocks; return what each printed, and what the page shows."""
+    printed, shown = [], []
+    for kind, text in BLOCK.findall(page.read_text()):
         if kind == "text":
             shown[-1] = text
         elif kind == "python" and (name := FILE_NAME.match(text)):
@@ -46,7 +45,14 @@ def guide(tmp_path_factory):
         else:
             printed.append(run(kind, text, folder))
             shown.append("")
-    return printed, shown, folder
+    return printed, shown
+
+
+@pytest.fixture(scope="module")
+def guide(tmp_path_factory):
+    """Run the five-minute guide; what each block printed, what the page shows, and the folder."""
+    folder = tmp_path_factory.mktemp("guide")
+    return *follow(SCORING, folder), folder
 
 
 needs_guide = pytest.mark.skipif(shutil.which("sh") is None, reason="it is for a Unix shell")
@@ -56,6 +62,15 @@ needs_guide = pytest.mark.skipif(shutil.which("sh") is None, reason="it is for a
 @needs_guide
 def test_the_five_minute_guide_runs_as_it_stands_and_prints_what_it_shows(guide):
     printed, shown, _ = guide
+
+    assert len(shown) > 5
+    assert "\n".join(printed) == "\n".join(shown)
+
+
+@pytest.mark.spot
+@needs_guide
+def test_the_guide_to_auditing_runs_as_it_stands_and_prints_what_it_shows(tmp_path):
+    printed, shown = follow(AUDITING, tmp_path)
 
     assert len(shown) > 5
     assert "\n".join(printed) == "\n".join(shown)

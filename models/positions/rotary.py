@@ -29,10 +29,8 @@ class Rotary(Positions):
         turned = torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)
         return turned.to(heads_BHTK.dtype)
 
-    def _angles(
-        self, start: int | Tensor, num: int, device: torch.device
-    ) -> tuple[Tensor, Tensor]:
-        """Return cosines and sines; queries and keys of all layers ask for the same ones in turn."""
+    def _angles(self, start: int | Tensor, num: int, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Return cosines and sines: the last ones again where all layers ask for the same."""
         asked = (start, num, device)
         if self._last is not None and _is_same(self._last[0], asked):
             return self._last[1:]

@@ -1,3 +1,4 @@
+import tracemalloc
 from collections import Counter
 
 import pytest
@@ -56,6 +57,19 @@ def test_equivalent_rows_are_taken_once():
 
     assert [quota.judge(row(7)), quota.judge(row(7))] == [True, False]
     assert quota.rejects == {"duplicate": 1}
+
+
+def test_a_row_that_is_taken_takes_at_most_32_bytes():
+    quota = Quota(Demand(rows={"train": 10**6}))
+    tracemalloc.start()
+    sizes = []
+    for number in range(20_001):
+        quota.judge(row(number))
+        if number in (2_000, 20_000):
+            sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+
+    assert sizes[1] - sizes[0] < 32 * 18_000
 
 
 @given(st.lists(st.booleans(), max_size=200), st.sampled_from([0.25, 0.5, 0.9, 1.0]))

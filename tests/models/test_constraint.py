@@ -159,7 +159,7 @@ def test_constrained_beams_agree_with_a_search_through_all_readable_answers(name
         for number, limit in enumerate(limits):
             whole = [(*answer, END) for answer in language if len(answer) <= limit]
 
-            def log_probs_behind(answer, number=number, whole=whole):
+            def log_probs_behind(answer, oracle=oracle, number=number, whole=whole):
                 at = len(answer)
                 allowed = {ids[at] for ids in whole if ids[:at] == answer and len(ids) > at}
                 logits = oracle.logits((number, *answer))

@@ -2,12 +2,22 @@ import numpy as np
 import pytest
 import torch
 
+from symshift.data.grammar import SYMBOL, Grammar, Move
 from symshift.models.answering import Answerer
 from symshift.models.batches import Batch, batch_of
 from symshift.models.decoding import decode
 from symshift.models.encoding import END, START, EncodedRows
 from symshift.models.model import FIRST_ANSWER, ReferenceModel, Rows
 from symshift.tasks.copy import TASK as COPY
+
+NO_REPEATS = Grammar(
+    start="first",
+    final=("next",),
+    moves=(
+        Move("first", SYMBOL, "next", fresh=True),
+        Move("next", SYMBOL, "next", fresh=True),
+    ),
+)
 
 
 def drawn_rows(model: ReferenceModel, num_symbols: int = 3) -> Rows:
@@ -118,12 +128,21 @@ def test_wider_beam_finds_likelier_answers(
 
 
 @pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("grammar", [None, NO_REPEATS], ids=["free", "constrained"])
 def test_answers_do_not_depend_on_the_batch_size(
-    half_trained: ReferenceModel, tiny_config, encoded: EncodedRows, beam: int
+    half_trained: ReferenceModel,
+    tiny_config,
+    encoded: EncodedRows,
+    beam: int,
+    grammar: Grammar | None,
 ) -> None:
     rows = drawn_rows(half_trained)
     answerer = Answerer(
-        model=half_trained, task=COPY, codec=tiny_config().codec, dtype=torch.float32
+        model=half_trained,
+        task=COPY,
+        codec=tiny_config().codec,
+        dtype=torch.float32,
+        grammar=grammar,
     )
 
     def answers(batch_size: int) -> dict[int, str]:
@@ -131,6 +150,9 @@ def test_answers_do_not_depend_on_the_batch_size(
         return {number: text for batch in batches for number, text in batch}
 
     assert len(answers(64)) == 64
+    if grammar is not None:
+        written = [text.split() for text in answers(64).values()]
+        assert all(1 <= len(set(text)) == len(text) for text in written)
     assert answers(1) == answers(7) == answers(64)
 
 

@@ -4,7 +4,11 @@ from pathlib import Path
 import pytest
 
 from symshift.data.errors import DataError, UsageError
+from symshift.data.plugins import load_task
 from symshift.data.vocabulary import Window
+from symshift.metrics.entry_views import about
+from symshift.metrics.leaderboard import kind_of
+from symshift.metrics.systems import read_system
 from symshift.models.prediction import predict
 from symshift.models.training import train
 
@@ -175,3 +179,26 @@ def test_weights_of_another_shape_are_refused(
 
     with pytest.raises(DataError, match="do not fit"):
         predict(run, copy_data, tmp_path / "p.jsonl", device="cpu")
+
+
+def test_constrained_answers_are_well_formed_and_another_system(
+    learned_run: Path, copy_data: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "p.jsonl"
+    free = predict(learned_run, copy_data, tmp_path / "free.jsonl", device="cpu")
+    meta = predict(learned_run, copy_data, out, device="cpu", constrained=True)
+
+    assert all(line["prediction"] for line in lines_of(out))
+    assert (free["constrained"], free["name"]) == (False, "learned")
+    assert (meta["constrained"], meta["name"]) == (True, "learned, constrained")
+    assert kind_of(read_system(out)) != kind_of(read_system(tmp_path / "free.jsonl"))
+    assert "only well-formed answers written" in list(about(read_system(out)))
+
+
+def test_task_without_a_grammar_has_no_constrained_answers(
+    learned_run: Path, copy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load_task("copy"), "grammar", None, raising=False)
+    with pytest.raises(UsageError, match="task copy states no grammar of its answers"):
+        predict(learned_run, copy_data, tmp_path / "p.jsonl", device="cpu", constrained=True)
+    assert not list(tmp_path.iterdir())

@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,8 @@ ALL = tuple(sorted(UNARY | BINARY))
 
 
 @pytest.fixture(scope="module")
-def spot() -> LibSpot:
-    if sys.platform == "linux":  # there stormpy is always installed, and has to work
-        return libspot.find()
-    try:
-        return libspot.find()
-    except MissingToolError as error:
-        pytest.skip(str(error))
+def spot(need: Callable[[Callable[[], LibSpot]], LibSpot]) -> LibSpot:
+    return need(libspot.find)
 
 
 def draw(rng: random.Random, size: int, symbols: str, operators: tuple[str, ...]) -> Formula:

@@ -2,7 +2,6 @@
 
 import json
 import random
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,12 +20,7 @@ OPERATORS = tuple(sorted(UNARY | BINARY))
 
 @pytest.fixture(scope="module")
 def spot() -> Spot:
-    if sys.platform == "linux":  # there stormpy is always installed, and has to work
-        return find_spot()
-    try:
-        return find_spot()
-    except MissingToolError as error:
-        pytest.skip(str(error))
+    return find_spot()
 
 
 def random_formula(rng: random.Random, size: int, symbols: str) -> Formula:

@@ -1,6 +1,7 @@
 """Promises that every task keeps; a new file under tasks/ is under test at once."""
 
 import pytest
+from grammars import passes
 
 from symshift.data.errors import DataError, UsageError
 from symshift.data.options import build
@@ -143,6 +144,16 @@ def test_tokens_of_targets_decode_to_exact_answers(task):
             assert len(paths) == len(inputs)
             assert len(set(paths)) == len(paths)
             assert paths[0] == ()
+
+
+def test_targets_keep_to_the_grammar_of_answers(task):
+    if task.grammar is None:
+        pytest.skip("it states none")
+    for _, _, row in solved(task):
+        tokens = task.encode_target(row["target"])
+
+        assert passes(task.grammar, tokens)
+        assert not passes(task.grammar, [*tokens, "&"])
 
 
 def test_no_sequence_of_tokens_breaks_decoding_or_checking(task):

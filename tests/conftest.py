@@ -1,0 +1,14 @@
+import pytest
+import spot_presence
+from spot_presence import do_without, reason_without_spot
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("spot") and (reason := reason_without_spot()):
+        do_without(reason)
+
+
+@pytest.fixture(scope="session")
+def need():
+    """Return what gives what another function finds, or does without it."""
+    return spot_presence.need
