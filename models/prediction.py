@@ -106,7 +106,7 @@ def predict(
         "table_seed": table_seed,
         "beam": beam,
         "constrained": constrained,
-        "batch": batch_size,
+        "batch_size": batch_size,
         "device": where.type,
         "dtype": str(dtype).removeprefix("torch."),
         "command": command,

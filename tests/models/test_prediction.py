@@ -64,7 +64,7 @@ def test_file_beside_says_how_they_came(
     assert meta["table_seed"] == 4
     assert meta["checkpoint"] == "checkpoints/step-00000020/model.safetensors"
     assert meta["command"] == "symshift predict"
-    assert (meta["batch"], meta["dtype"], meta["beam"]) == (9, "float32", 1)
+    assert (meta["batch_size"], meta["dtype"], meta["beam"]) == (9, "float32", 1)
     parameters = meta["parameters"]
     assert parameters["input"] == (3 + 1) * (16 - 6)
     assert parameters["output"] == 0
