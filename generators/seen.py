@@ -16,7 +16,7 @@ MEAN_KEYS = 16
 
 
 class SeenIds(Set[bytes]):
-    """A set of keys of KEY_BYTES bytes that only grows; keys must be hashes, so that they spread."""
+    """A set of keys that only grows; they must be hashes, so that they spread over the buckets."""
 
     def __init__(self) -> None:
         self._buckets = [b""]

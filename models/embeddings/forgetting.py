@@ -7,10 +7,11 @@ runs through its whole schedule, warm-up and decay, from each reset to the next.
 forgetting (Anand et al., arXiv 2406.00053) ends early: from step `until` on there is no reset.
 Lazić et al. (arXiv 2604.21632) reset (un)embeddings; interval, rows and scale are not known.
 
-The defaults are the published ones: all rows, every 1,000 steps. Here that includes the tokens that
-mean something, such as the end of an answer or an operator: right behind a reset nothing can be
-solved, and a model of few names may not recover from resets that come too fast (copying 5 symbols
-with every=100: 0.63 of the strings after 600 steps, none after 1,200; with rows=symbols 0.92, 1.00).
+The defaults are the published ones: all rows, every 1,000 steps. Here that includes the tokens
+that mean something, such as the end of an answer or an operator: right behind a reset nothing can
+be solved, and a model of few names may not recover from resets that come too fast (copying 5
+symbols with every=100: 0.63 of the strings after 600 steps, none after 1,200; with rows=symbols
+0.92 and 1.00).
 
 Also ours: the plain tied model of `learned` is the default. The last episode lasts from the last
 reset to the end of training, and no reset follows the last step. Where only unseen rows are reset,

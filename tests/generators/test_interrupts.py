@@ -1,6 +1,7 @@
 import os
 import signal
 import threading
+import time
 
 import pytest
 
@@ -17,11 +18,20 @@ def hears_ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
+def interrupt():
+    signal.raise_signal(signal.SIGINT)
+
+
+def held(*actions):
+    with interrupts_held():
+        for action in actions:
+            action()
+
+
 def test_an_interruption_waits_until_the_block_is_done():
     steps = []
-    with pytest.raises(KeyboardInterrupt), interrupts_held():
-        signal.raise_signal(signal.SIGINT)
-        steps.append("done")
+    with pytest.raises(KeyboardInterrupt):
+        held(interrupt, lambda: steps.append("done"))
 
     assert steps == ["done"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -31,24 +41,22 @@ def test_an_interruption_waits_even_if_another_thread_gets_the_signal():
     steps, end = [], threading.Event()
     other = threading.Thread(target=end.wait)
     other.start()  # before the signal is blocked, so that it is not blocked there
-    try:
-        with pytest.raises(KeyboardInterrupt), interrupts_held():
-            signal.pthread_kill(other.ident, signal.SIGINT)
-            end.wait(0.2)
-            steps.append("done")
-    finally:
-        end.set()
-        other.join()
+    with pytest.raises(KeyboardInterrupt):
+        held(
+            lambda: signal.pthread_kill(other.ident, signal.SIGINT),
+            lambda: time.sleep(0.2),
+            lambda: steps.append("done"),
+        )
+    end.set()
+    other.join()
 
     assert steps == ["done"]
 
 
 def test_an_interruption_in_a_block_within_a_block_waits_for_the_outer_one():
     steps = []
-    with pytest.raises(KeyboardInterrupt), interrupts_held():
-        with interrupts_held():
-            signal.raise_signal(signal.SIGINT)
-        steps.append("done")
+    with pytest.raises(KeyboardInterrupt):
+        held(lambda: held(interrupt), lambda: steps.append("done"))
 
     assert steps == ["done"]
 
@@ -62,8 +70,7 @@ def test_an_error_inside_comes_through():
 
 def test_who_is_deaf_to_interruptions_stays_so():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with interrupts_held():
-        signal.raise_signal(signal.SIGINT)
+    held(interrupt)
 
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 

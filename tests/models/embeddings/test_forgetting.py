@@ -89,7 +89,9 @@ def test_each_episode_runs_through_the_whole_schedule_once(training) -> None:
 def test_rows_stand_still_at_the_end_of_an_episode_and_the_body_goes_on(
     tiny_config, encoded
 ) -> None:
-    trainer = Trainer(tiny_config("forgetting", every=4, rows="symbols"), encoded, torch.device("cpu"))
+    trainer = Trainer(
+        tiny_config("forgetting", every=4, rows="symbols"), encoded, torch.device("cpu")
+    )
     moved = []
     with torch.random.fork_rng():
         for _ in range(5):
