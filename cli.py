@@ -56,16 +56,26 @@ def main() -> None:
     from symshift.data import console
 
     if hears_ctrl_c:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _interrupt)
     code = console.run(cli, sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # too late: what was asked for is done
     sys.exit(code)
 
 
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt; but an import may swallow that, and then ends at once."""
+    at = frame
+    while at is not None:
+        if at.f_code.co_filename.startswith("<frozen importlib"):
+            _leave(number, frame)
+        at = at.f_back
+    signal.default_int_handler(number, frame)
+
+
 def _leave(number: int, frame: FrameType | None) -> None:
-    """End at once on Ctrl-C, while nothing is under way that has to be put in order."""
+    """End at once on Ctrl-C, while nothing is under way that a run killed here would lose."""
     again = shlex.join(["symshift", *sys.argv[1:]])
-    os.write(2, f"interrupted; to go on where it stopped: {again}\n".encode())
+    os.write(2, os.fsencode(f"interrupted; to go on where it stopped: {again}\n"))
     os._exit(128 + number)
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from symshift.data.errors import UsageError, unknown_name
 
 T = TypeVar("T")
+MAX_RANGE_TEXT = 40
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
@@ -32,8 +33,8 @@ class Range:
             UsageError: If the text is neither.
         """
         low, dash, high = text.strip().partition("-")
-        if not low.isdecimal() or (dash and not high.isdecimal()):
-            raise UsageError(f"range {text!r}: give A-B or A, such as 3-9")
+        if not low.isdecimal() or (dash and not high.isdecimal()) or len(text) > MAX_RANGE_TEXT:
+            raise UsageError(f"range {text[:MAX_RANGE_TEXT]!r}: give A-B or A, such as 3-9")
         return cls(int(low), int(high if dash else low))
 
     def __contains__(self, number: object) -> bool:

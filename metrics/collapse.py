@@ -19,6 +19,7 @@ from symshift.data.errors import DataError, UsageError
 
 Matrix = npt.NDArray[np.float64]
 MAX_PAIRED_ROWS = 2_048
+MAX_VALUE = 1e100
 _BLOCK = 256
 
 
@@ -58,13 +59,15 @@ def collapse_of(rows_ND: npt.ArrayLike) -> Collapse:
 
     Raises:
         UsageError: If there are fewer than two rows.
-        DataError: If a value is not finite.
+        DataError: If a value is not finite, or so great that its square would not be.
     """
     rows = np.asarray(rows_ND, dtype=np.float64)
     if len(rows) < 2:
         raise UsageError(f"{len(rows)} row: collapse is a matter of two rows or more")
     if not np.isfinite(rows).all():
         raise DataError(f"row {int((~np.isfinite(rows)).any(axis=1).argmax())} is not finite")
+    if np.abs(rows).max(initial=0.0) > MAX_VALUE:
+        raise DataError(f"values beyond {MAX_VALUE:g} are no embedding rows")
     norms = np.linalg.norm(rows, axis=1)
     norm, mean = float(norms.mean()), rows.mean(axis=0)
     distance = _mean_distance(rows)

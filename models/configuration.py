@@ -1,6 +1,7 @@
 """The configuration of a run: what `--set key=value` accepts, resolved and stored with the run."""
 
 import dataclasses
+import math
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,19 +55,29 @@ class TrainConfig(BodyOptions):
     def __post_init__(self) -> None:
         for name, value in dataclasses.asdict(self).items():
             least = 0 if name in _MAY_BE_ZERO else 1
-            if type(value) is int and value < least:
-                raise UsageError(f"{name}={value} must be at least {least}")
+            most = _MOST.get(name, 2**31 - 1)
+            if type(value) is int and not least <= value <= most:
+                raise UsageError(f"{name}={value} must be at least {least} and at most {most}")
         if not 0 <= self.dropout < 1:
             raise UsageError(f"dropout={self.dropout} must be at least 0 and less than 1")
-        if not (self.lr > 0 and self.clip_norm > 0 and self.weight_decay >= 0):
+        rates = (self.lr, self.clip_norm, self.weight_decay)
+        if not (self.lr > 0 and self.clip_norm > 0 and 0 <= self.weight_decay <= 1e6):
             raise UsageError(
                 f"lr={self.lr} and clip_norm={self.clip_norm} must be positive, "
-                f"weight_decay={self.weight_decay} not negative"
+                f"weight_decay={self.weight_decay} not negative and at most 1e6"
             )
+        if not all(map(math.isfinite, rates)):
+            raise UsageError(f"lr={self.lr} and clip_norm={self.clip_norm} must be finite")
         super().__post_init__()
 
 
 _MAY_BE_ZERO = ("warmup_steps", "threads", "keep_checkpoints")
+# A file may state any number, and what it states is built: no more than a large machine holds.
+_MOST = {
+    **dict.fromkeys(("width", "ff_width"), 1 << 16),
+    **dict.fromkeys(("encoder_layers", "decoder_layers", "threads"), 1 << 10),
+    **dict.fromkeys(("vocabulary", "max_positions", "batch_size"), 1 << 22),
+}
 
 
 @dataclass(frozen=True, kw_only=True)

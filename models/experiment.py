@@ -37,12 +37,19 @@ from typing import Any
 
 from symshift.data.catalogue import shipped_toml
 from symshift.data.errors import DataError, UsageError, unknown_name
+from symshift.data.plugins import load_task
 from symshift.generators.generation import plan, with_preset
 from symshift.models.configuration import split_settings
 from symshift.models.redrawing import require_redraw
 
 SHOWN = ("title", "description", "regime")
 """What a page says of a data set."""
+_PLAIN_NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_-]*")
+_WISHES: dict[str, type] = {
+    **dict.fromkeys(("task", "preset", "names", *SHOWN), str),
+    **dict.fromkeys(("train", "validation", "test", "per_cell", "symbols", "seed"), int),
+}
+"""The types of what a data set is asked for; the task's own options say theirs."""
 _RENAMING = ("rename", "into", "only", "max_renamings")
 
 
@@ -94,6 +101,9 @@ class Experiment:
     """The groups of runs."""
 
     def __post_init__(self) -> None:
+        for name in (*self.data, *self.train):
+            if not _PLAIN_NAME.fullmatch(name):
+                raise UsageError(f"{name!r} names a folder: give letters, digits, - and _ alone")
         for name, wish in self.data.items():
             _check_wish(wish, f"data.{name}", self.data)
         for name, group in self.train.items():
@@ -121,7 +131,16 @@ def _check_wish(wish: Mapping[str, Any], where: str, data: Mapping[str, Any]) ->
         _require_known(wish, (*_RENAMING, *SHOWN), where)
         if wish["rename"] not in data:
             raise unknown_name(f"data set to rename in {where}", wish["rename"], data)
+        origin = data[wish["rename"]]
+        if "rename" in origin:
+            raise UsageError(f"{where}: {wish['rename']!r} is renamed itself; rename its origin")
+        task = str(origin.get("task"))
+        if "only" in wish and wish["only"] not in load_task(task).extra_columns:
+            raise UsageError(f"{where}: task {task} has no column {wish['only']!r}")
     elif "task" in wish:
+        for key, kind in _WISHES.items():
+            if key in wish and type(wish[key]) is not kind:
+                raise UsageError(f"{where}: {key}={wish[key]!r} must be of type {kind.__name__}")
         plan(wish["task"], drawn(wish))
     else:
         raise UsageError(f"{where}: give a task, or a data set to rename")
@@ -156,6 +175,7 @@ def load_experiment(name_or_path: str) -> Experiment:
     for key in ("data", "train"):
         if not plain.get(key):
             raise UsageError(f"{name_or_path}: no [{key}.NAME]; an experiment needs one at least")
+        _require_tables(plain[key], f"{name_or_path}: {key}")
     groups = {
         name: _group(given, f"{name_or_path}: train.{name}")
         for name, given in plain.get("train", {}).items()
@@ -174,6 +194,27 @@ def _require_known(given: Mapping[str, Any], known: tuple[str, ...], where: str)
             raise unknown_name(f"key in {where}", key, known)
 
 
+def _require_tables(given: Any, where: str) -> None:
+    """Refuse what is no table of tables."""
+    tables = given.values() if isinstance(given, Mapping) else [given]
+    if not all(isinstance(table, Mapping) for table in tables):
+        raise UsageError(f"{where}: expected tables, such as {{ name = {{ key = value }} }}")
+
+
+_LISTS: dict[str, type] = {"tests": str, "seeds": int, "table_seeds": int, "redraw": str}
+
+
+def _require_types(values: Mapping[str, Any], where: str) -> None:
+    """Refuse values of a group that are of another type than they have to be."""
+    for key, kind in _LISTS.items():
+        found = values.get(key, [kind()])
+        if not isinstance(found, list) or not found or any(type(v) is not kind for v in found):
+            raise UsageError(f"{where}: {key} must be a list of type {kind.__name__}, not empty")
+    if not isinstance(values["data"], str) or not isinstance(values.get("set", {}), Mapping):
+        raise UsageError(f"{where}: data must be a name, set a table")
+    _require_tables(values["systems"], f"{where}.systems")
+
+
 def _group(given: Mapping[str, Any], where: str) -> Group:
     names = {name.replace("_", "-"): name for name in Group.__dataclass_fields__}
     _require_known(given, (*names, *names.values()), where)
@@ -181,7 +222,8 @@ def _group(given: Mapping[str, Any], where: str) -> Group:
     for key in ("data", "tests", "systems"):
         if not values.get(key):
             raise UsageError(f"{where}: {key} is missing")
-    for key in ("tests", "seeds", "table_seeds", "redraw"):
+    _require_types(values, where)
+    for key in _LISTS:
         if key in values:
             values[key] = tuple(values[key])
     return Group(**values)

@@ -79,6 +79,12 @@ class Trainer:
         self._norm = torch.zeros((), device=device)
         self._num_summed = 0
 
+    def require_table(self) -> None:
+        """Raise UsageError if the method cannot make the rows that a step needs."""
+        with torch.no_grad():
+            num_symbols = self.model.method.training_symbols(self._num_names)
+            self.model.rows(num_symbols, self._stream("table", 1))
+
     def step(self) -> None:
         """Do the next step. Seeds PyTorch's global generator, for dropout."""
         step = self.step_done + 1

@@ -67,6 +67,7 @@ def train(
         encoded = encode_rows(task, config.codec, rows, with_paths=needs_paths(config))
         trainer = Trainer(config, encoded, where)
         # Before anything is written: what is refused leaves no folder to clean up.
+        trainer.require_table()
         validation = _validation(trainer, dataset, task)
         folder.write_config(
             {**config.to_json(), "parameters": parameter_counts(config, trainer.model)}

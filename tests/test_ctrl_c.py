@@ -25,6 +25,22 @@ class Tell:
 sys.meta_path.insert(0, Tell())
 main()
 """
+# Is interrupted where Python swallows exceptions, while a command imports what it needs.
+SWALLOWED = """
+import signal, sys, weakref
+from symshift.cli import main
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pyarrow":
+            sys.meta_path.remove(self)
+            passing = Interrupt()
+            reference = weakref.ref(passing, lambda _: signal.raise_signal(signal.SIGINT))
+            del passing
+
+sys.meta_path.insert(0, Interrupt())
+main()
+"""
 GENERATE = ["generate", "copy", "d", "--test", "3000", "--size", "8-9", "--workers", "2"]
 
 
@@ -64,6 +80,14 @@ def test_ctrl_c_while_the_program_starts_leaves_no_traceback(tmp_path, command, 
     assert "Traceback" not in err
     assert "Exception ignored" not in err
     assert process.returncode == 0 or f"symshift {command[0]}" in err
+
+
+def test_ctrl_c_is_not_lost_in_an_import(tmp_path):
+    process = start(tmp_path, ["-c", SWALLOWED, "verify", "d"])
+    err = process.communicate(timeout=60)[1]
+
+    assert process.returncode == 130
+    assert err == "interrupted; to go on where it stopped: symshift verify d\n"
 
 
 def test_what_starts_deaf_to_ctrl_c_stays_so(tmp_path):

@@ -50,3 +50,8 @@ def test_ranges_are_inclusive():
     assert 2 in Range(2, 2)
     assert 3 not in Range(1, 2)
     assert str(Range.parse("4")) == "4-4"
+
+
+def test_a_range_of_thousands_of_digits_is_refused_at_once():
+    with pytest.raises(UsageError, match="give A-B or A"):
+        Range.parse("1" * 5000)

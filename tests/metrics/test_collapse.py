@@ -90,6 +90,8 @@ def test_one_row_and_broken_values_are_refused() -> None:
         collapse_of(np.ones((1, 3)))
     with pytest.raises(DataError, match="row 1"):
         collapse_of([[1.0, 2.0], [np.nan, 1.0]])
+    with pytest.raises(DataError, match="beyond"):
+        collapse_of([[1e300, 2.0], [1.0, 1.0]])
 
 
 def test_table_has_a_column_for_each_set() -> None:

@@ -288,3 +288,13 @@ def test_rows_beyond_learned_positions_are_refused_before_anything_is_written(
         train(copy_data, tmp_path / "run", "learned", settings=settings, device="cpu")
 
     assert RunFolder(tmp_path / "run").is_empty()
+
+
+def test_a_method_that_cannot_make_its_rows_leaves_no_run_behind(copy_data, tmp_path, settings_of):
+    wrong = settings_of("interchangeable", symbol_dim="1", randomizer="hypercube")
+    with pytest.raises(UsageError):
+        train(copy_data, tmp_path / "run", "interchangeable", settings=wrong, device="cpu")
+
+    right = settings_of("interchangeable", symbol_dim="4")
+    train(copy_data, tmp_path / "run", "interchangeable", settings=right, device="cpu")
+    assert (tmp_path / "run" / "model.safetensors").is_file()
