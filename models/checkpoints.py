@@ -23,7 +23,6 @@ from symshift.data.files import read_json, sha256_of, whole_file, write_json
 from symshift.models.configuration import RunConfig
 
 CONFIG, WEIGHTS, LOG = "config.json", "model.safetensors", "log.jsonl"
-COLLAPSE_PICTURE = "collapse.png"
 OPTIMIZER, STATE = "optimizer.safetensors", "state.json"
 _PREFIX, _KEPT = "step-", ".safetensors"
 _State = dict[nn.Parameter, dict[str, Tensor]]
@@ -194,10 +193,20 @@ class RunLog:
 
 
 def read_log(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a run's log."""
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
+    """Yield the lines of a run's log.
+
+    Raises:
+        DataError: If it is missing or broken.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, text in enumerate(file, 1):
+                line = json.loads(text)
+                if not isinstance(line, dict) or type(line.get("step")) is not int:
+                    raise DataError(f"{path}: line {number} is none of a run's log")
+                yield line
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DataError(f"{path}: no log of a run ({error})") from None
 
 
 def _lines_until(path: Path, step: int) -> list[bytes]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from symshift.data.errors import DataError
 from symshift.data.files import require_output, whole_file, write_json
 from symshift.data.options import Range
 from symshift.metrics.collapse import (
@@ -15,6 +16,8 @@ from symshift.metrics.collapse import (
     format_collapse,
     pair_cosines,
 )
+from symshift.models.checkpoints import read_log
+from symshift.models.monitor import draw_collapse
 from symshift.models.tensor_files import MatrixFile
 
 MAX_OTHER_ROWS = 8_192
@@ -85,6 +88,20 @@ def report_collapse(
     _draw(values, tensor, picture)
     write_json(output, report.to_plain())
     return report
+
+
+def draw_log(log_path: Path, output: Path) -> Path:
+    """Draw the collapse over a run's training; return the picture: OUTPUT with `.png`.
+
+    Raises:
+        UsageError: If OUTPUT lies in a run.
+        DataError: If the log is broken or tells nothing of collapse.
+    """
+    picture = output.with_suffix(".png")
+    require_output(picture, [log_path])
+    if not draw_collapse(read_log(log_path), picture):
+        raise DataError(f"{log_path}: tells nothing of collapse; train with this symshift")
+    return picture
 
 
 def _draw(values: dict[str, Matrix], title: str, path: Path) -> None:

@@ -126,8 +126,8 @@ def run(experiment: str, out: Path, device: str, as_json: bool) -> None:
 
 @click.command(context_settings=CONTEXT)
 @click.argument("file", type=path_type())
-@click.option("--tensor", required=True, help="the embedding matrix, such as embed_tokens.weight")
-@click.option("--rows", type=Parsed(Range), required=True, help="the rows A-B in question")
+@click.option("--tensor", help="the embedding matrix, such as embed_tokens.weight")
+@click.option("--rows", type=Parsed(Range), help="the rows A-B in question")
 @click.option("--against", type=Parsed(Range), help="rows to compare with  [default: all others]")
 @click.option(
     "-o",
@@ -139,16 +139,28 @@ def run(experiment: str, out: Path, device: str, as_json: bool) -> None:
 )
 @common
 def collapse(
-    file: Path, tensor: str, rows: Range, against: Range | None, output: Path, as_json: bool
+    file: Path,
+    tensor: str | None,
+    rows: Range | None,
+    against: Range | None,
+    output: Path,
+    as_json: bool,
 ) -> None:
     """Tell whether rows of an embedding matrix have collapsed onto one another.
 
-    FILE is a .safetensors file, the index of a sharded checkpoint, or the folder of either.
+    FILE is a .safetensors file, the index of a sharded checkpoint, or the folder of either; or the
+    log.jsonl of a run, whose measures are drawn over its steps, without --tensor and --rows.
 
     Example: symshift collapse model.safetensors --tensor embed_tokens.weight --rows 6-104
     """
-    from symshift.models.collapse import report_collapse
+    from symshift.models.collapse import draw_log, report_collapse
 
+    if file.suffix == ".jsonl":
+        picture = draw_log(file, output)
+        show({"picture": str(picture)}, as_json, f"The picture: {picture}")
+        return
+    if tensor is None or rows is None:
+        raise click.UsageError("give --tensor and --rows, or the log.jsonl of a run as FILE")
     report = report_collapse(file, tensor, rows, output, against=against)
     show(report.to_plain(), as_json, report.to_text())
 

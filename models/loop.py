@@ -70,14 +70,14 @@ class Loop:
         is_last = step == config.steps
         if step % config.log_every == 0 or is_last:
             self._summarise(bar)
+        if is_monitored(step) or is_last:
+            self._look()
         if self._validation and (step % config.validate_every == 0 or is_last):
             measured = self._validation.measure(self._trainer.validation_table())
             self._require_finite(measured)
             self._log.write(step, validation=measured, **self._trainer.phase())
             solved, loss = measured["correct"], measured["loss"]
             say(f"step {step}: validation {solved:.3f} solved, loss {loss:.3f}")
-        if is_monitored(step) or is_last:
-            self._look()
         # Before the checkpoint, so that a run that goes on from it has all earlier ones.
         if step in self._trainer.kept_steps and not is_last:
             self._folder.keep_weights(step, self._trainer.model.state_dict())

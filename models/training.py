@@ -12,12 +12,12 @@ from symshift.data.plugins import load_task
 from symshift.data.task import Task
 from symshift.models.answering import Answerer
 from symshift.models.building import needs_paths, parameter_counts, table_shape
-from symshift.models.checkpoints import COLLAPSE_PICTURE, RunFolder, RunLog, read_log
+from symshift.models.checkpoints import RunFolder, RunLog
 from symshift.models.configuration import RunConfig, TrainConfig, split_settings
 from symshift.models.embedding import load_method
 from symshift.models.encoding import encode_rows
 from symshift.models.loop import Loop, say, show_shares
-from symshift.models.monitor import Monitor, draw_collapse
+from symshift.models.monitor import Monitor
 from symshift.models.streams import cpu_threads, own_global_stream, pick_device
 from symshift.models.trainer import Trainer
 from symshift.models.validation import Validation, chance_levels, validation_sample
@@ -138,7 +138,6 @@ def _fit(
         batch = validation.first_batch() if validation else None
         monitor = Monitor(shape=table_shape(trainer.config), batch=batch)
         Loop(trainer, folder, log, validation, monitor).run()
-    draw_collapse(read_log(folder.log_path), folder.path / COLLAPSE_PICTURE)
     folder.write_final(trainer.model.state_dict())
 
 

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from symshift.data.errors import DataError
 from symshift.metrics.collapse import collapse_of
 from symshift.models.batches import batch_of
 from symshift.models.building import build_model, table_shape
+from symshift.models.collapse import draw_log
 from symshift.models.monitor import Monitor, is_monitored
 from symshift.models.training import train
 
@@ -81,7 +83,7 @@ def test_one_unseen_row_is_no_set_and_drawn_rows_are_all_seen(tiny_config, encod
     assert set(monitor.measure(model, model.rows(3, stream()))) == {"seen"}
 
 
-def test_a_run_logs_and_draws_it(copy_data, tmp_path, tiny_settings) -> None:
+def test_a_run_logs_it_and_the_log_can_be_drawn(copy_data, tmp_path, tiny_settings) -> None:
     settings = {**tiny_settings, "vocabulary": "8"}
     train(copy_data, tmp_path / "run", "learned", settings=settings, device="cpu")
     lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").open()]
@@ -90,4 +92,13 @@ def test_a_run_logs_and_draws_it(copy_data, tmp_path, tiny_settings) -> None:
     assert list(looks) == [0, 12]
     assert set(looks[12]["unseen"]) == {"input", "margin", "mass"}
     assert looks[0] != looks[12]
-    assert (tmp_path / "run" / "collapse.png").read_bytes().startswith(b"\x89PNG")
+    picture = draw_log(tmp_path / "run" / "log.jsonl", tmp_path / "over-time.json")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_log_that_is_none_or_tells_nothing_is_refused(tmp_path) -> None:
+    log = tmp_path / "log.jsonl"
+    for text, message in (('{"step": 0}\n', "nothing of collapse"), ("[]\n", "line 1")):
+        log.write_text(text)
+        with pytest.raises(DataError, match=message):
+            draw_log(log, tmp_path / "x.json")
