@@ -20,7 +20,6 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import pebble
-from pebble.pool.process import WORKERS_NAME
 
 from symshift.data.errors import SymshiftError
 from symshift.generators.interrupts import interrupts_held
@@ -191,7 +190,6 @@ class WorkerPool:
             initargs=(self.memory_mb,),
             context=multiprocessing.get_context("spawn"),
         )
-        others = set(multiprocessing.active_children())
         try:
             with interrupts_held():
                 assert pool.active  # starts it
@@ -199,10 +197,10 @@ class WorkerPool:
         finally:
             with interrupts_held():
                 pool.stop()  # type: ignore[no-untyped-call]
-                # Joining takes away the locks that a worker which is just starting looks for.
-                for worker in set(multiprocessing.active_children()) - others:
-                    if worker.name == WORKERS_NAME:
-                        worker.terminate()
+                # Joining takes away the locks that a worker which is just starting looks for. Only
+                # this pool's own: another may have just replaced one that it lost.
+                for worker in [*pool._pool_manager.worker_manager.workers.values()]:
+                    worker.terminate()
                 pool.join()
 
 

@@ -341,3 +341,11 @@ def test_interrupt_while_workers_start_leaves_nothing_behind(tmp_path: Path) -> 
         assert parent.returncode != 0
         assert wait_until_empty(parent.pid) == []
         assert errors.count("Traceback") <= 1, errors  # the script's own
+
+
+def test_an_item_that_is_tried_alone_costs_the_pool_no_worker(tmp_path):
+    # The pool replaces the worker that hung while another pool tries the item alone.
+    chunks = [Chunk(context=str(tmp_path), items=[item]) for item in (5, 6, 7, 8)]
+    with WorkerPool(1, 2) as pool:
+        for chunk in chunks:
+            assert list(pool.map(hang_once, iter([chunk]))) == [chunk.items]
