@@ -25,12 +25,12 @@ import symshift
 from symshift.data.plugins import load_task
 from symshift.data.task import Task
 from symshift.data.vocabulary import Window
-from symshift.models.answering import answer_limits
 from symshift.models.batches import Batch, batch_of
 from symshift.models.building import build_model, needs_paths
 from symshift.models.configuration import RunConfig, split_settings
-from symshift.models.constraint import Constraint, constraint_of
-from symshift.models.decoding import decode
+from symshift.models.decoding.answering import answer_limits
+from symshift.models.decoding.constraint import Constraint, constraint_of
+from symshift.models.decoding.search import decode
 from symshift.models.encoding import EncodedRows, encode_rows
 from symshift.models.model import FIRST_ANSWER, ReferenceModel, Rows
 from symshift.models.streams import cpu_threads, stream

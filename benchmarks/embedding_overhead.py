@@ -22,7 +22,7 @@ from symshift.data.vocabulary import Window
 from symshift.models.configuration import RunConfig, split_settings
 from symshift.models.encoding import EncodedRows, encode_rows
 from symshift.models.streams import cpu_threads, own_global_stream
-from symshift.models.trainer import Trainer
+from symshift.models.training.trainer import Trainer
 
 NUM_SYMBOLS = 5
 BATCH_SIZE = 64

@@ -1,6 +1,6 @@
 """Reference Transformers: the only layer that imports PyTorch.
 
-The ways in are `symshift.models.training.train` and `symshift.models.prediction.predict`.
+The ways in are `symshift.models.training.run.train` and `symshift.models.prediction.predict`.
 """
 
 import importlib

@@ -7,15 +7,15 @@ from typing import Any
 import torch
 from torch import nn
 
-from symshift.models.body import DECODER_ONLY, ENCODER_DECODER, Body, BodyOptions
+from symshift.models.bodies.body import DECODER_ONLY, ENCODER_DECODER, Body, BodyOptions
+from symshift.models.bodies.copying import CopyAttention
+from symshift.models.bodies.decoder_only import DecoderOnly
+from symshift.models.bodies.position import load_positions
+from symshift.models.bodies.transformer import EncoderDecoder
 from symshift.models.configuration import RunConfig
-from symshift.models.copying import CopyAttention
-from symshift.models.decoder_only import DecoderOnly
 from symshift.models.embedding import TableShape
 from symshift.models.model import FIRST_ANSWER, ReferenceModel
-from symshift.models.position import load_positions
 from symshift.models.streams import stream
-from symshift.models.transformer import EncoderDecoder
 
 GROWTH = (10, 100)
 BODIES: dict[str, Callable[[BodyOptions, torch.Generator], Body[Any]]] = {

@@ -16,9 +16,9 @@ from symshift.metrics.collapse import (
     format_collapse,
     pair_cosines,
 )
-from symshift.models.checkpoints import read_log
-from symshift.models.monitor import draw_collapse
 from symshift.models.tensor_files import MatrixFile
+from symshift.models.training.checkpoints import read_log
+from symshift.models.training.monitor import draw_collapse
 
 MAX_OTHER_ROWS = 8_192
 _BINS = 80

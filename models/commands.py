@@ -38,7 +38,7 @@ def train(
 
     Example: symshift train data/ltl runs/ltl --method interchangeable --set steps=2000
     """
-    from symshift.models.training import train
+    from symshift.models.training.run import train
 
     config = train(
         dataset,
@@ -97,7 +97,7 @@ def predict(run: str, dataset: Path, predictions: Path, as_json: bool, **given: 
             kind = "a run" if is_hub else "hf:NAME_OR_PATH"
             raise UsageError(f"--{option.replace('_', '-')}: is for {kind}, not for {run}")
     if is_hub:
-        from symshift.models.hub_prediction import predict_by_prompting
+        from symshift.models.hub.hub_prediction import predict_by_prompting
 
         meta = predict_by_prompting(run.removeprefix(_HUB), dataset, predictions, **asked)
     else:
@@ -117,8 +117,8 @@ def run(experiment: str, out: Path, device: str, as_json: bool) -> None:
 
     Example: symshift run smoke runs/smoke
     """
-    from symshift.models.experiment import load_experiment
-    from symshift.models.pipeline import run_experiment
+    from symshift.models.experiments.experiment import load_experiment
+    from symshift.models.experiments.pipeline import run_experiment
 
     report = run_experiment(load_experiment(experiment), out, device=device)
     show(report.to_plain(), as_json, report.to_text())

@@ -13,7 +13,7 @@ from symshift import __version__
 from symshift.data.errors import DataError, UsageError, unknown_name
 from symshift.data.options import build, option, to_plain
 from symshift.data.vocabulary import Window
-from symshift.models.body import BodyOptions
+from symshift.models.bodies.body import BodyOptions
 from symshift.models.embedding import EmbeddingMethod, load_method
 from symshift.models.encoding import Codec
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from symshift.models.batches import Batch
-from symshift.models.body import Body, BodyState, Problems
+from symshift.models.bodies.body import Body, BodyState, Problems
 from symshift.models.embedding import EmbeddingMethod
 from symshift.models.encoding import END, PAD
 from symshift.models.losses import IGNORED, LOSS_MODULES

@@ -15,13 +15,13 @@ from symshift.data.files import require_output, whole_file, write_json
 from symshift.data.options import to_plain
 from symshift.data.plugins import load_task
 from symshift.models import redrawing
-from symshift.models.answering import Answerer
 from symshift.models.building import build_model, needs_paths, parameter_counts, table_shape
-from symshift.models.checkpoints import CONFIG, RunFolder
 from symshift.models.configuration import RunConfig, versions
+from symshift.models.decoding.answering import Answerer
 from symshift.models.encoding import Codec, EncodedRows, encode_problems
 from symshift.models.model import ReferenceModel
 from symshift.models.streams import cpu_threads, pick_device, pick_dtype, stream
+from symshift.models.training.checkpoints import CONFIG, RunFolder
 from symshift.models.variants import system_name
 
 META_VERSION = 1

@@ -11,7 +11,7 @@ the published widths are multiples of 16. The row of padding, number 0, is zero.
 
 import torch
 
-from symshift.models.codes import (
+from symshift.models.codes.fixed import (
     CodeMethod,
     CodeOptions,
     binary_codes,

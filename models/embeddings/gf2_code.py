@@ -14,7 +14,7 @@ the run as `matrix`. All else is as in `binary-code`.
 import torch
 from torch import Tensor
 
-from symshift.models.codes import (
+from symshift.models.codes.fixed import (
     CodeMethod,
     DrawnCodeOptions,
     binary_codes,
@@ -22,8 +22,8 @@ from symshift.models.codes import (
     code_report,
     counted_bits,
 )
+from symshift.models.codes.gf2 import parities, random_invertible
 from symshift.models.embedding import ParameterReport, TableShape
-from symshift.models.gf2 import parities, random_invertible
 from symshift.models.streams import stream
 
 

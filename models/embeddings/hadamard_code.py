@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 
 from symshift.data.options import option
-from symshift.models.codes import (
+from symshift.models.codes.fixed import (
     CodeMethod,
     DrawnCodeOptions,
     binary_codes,
@@ -24,8 +24,8 @@ from symshift.models.codes import (
     checked_bits,
     code_report,
 )
+from symshift.models.codes.gf2 import parities, spanning_masks
 from symshift.models.embedding import ParameterReport, TableShape
-from symshift.models.gf2 import parities, spanning_masks
 from symshift.models.streams import stream
 
 

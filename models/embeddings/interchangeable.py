@@ -18,6 +18,7 @@ from torch.nn import functional as F
 
 from symshift.data.errors import UsageError
 from symshift.data.options import option
+from symshift.models.codes.randomizers import RANDOMIZERS
 from symshift.models.embedding import (
     EmbeddingMethod,
     HeadOptions,
@@ -25,7 +26,6 @@ from symshift.models.embedding import (
     TableShape,
     normal_parameter,
 )
-from symshift.models.randomizers import RANDOMIZERS
 
 
 @dataclass(frozen=True, kw_only=True)

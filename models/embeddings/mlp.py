@@ -22,7 +22,7 @@ from torch.nn import functional as F
 
 from symshift.data.errors import UsageError
 from symshift.data.options import option
-from symshift.models.codebooks import Codebooks, codebooks_size
+from symshift.models.codes.codebooks import Codebooks, codebooks_size
 from symshift.models.embedding import (
     ParameterReport,
     TableShape,

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from symshift.data.options import option
-from symshift.models.codes import (
+from symshift.models.codes.fixed import (
     CodeMethod,
     DrawnCodeOptions,
     binary_norms,

@@ -6,7 +6,7 @@ Source: Gehring et al. 2017 (arXiv 1705.03122); GPT-2 uses it in a decoder-only 
 from torch import Tensor, nn
 
 from symshift.data.errors import UsageError
-from symshift.models.position import Positions, places_from
+from symshift.models.bodies.position import Positions, places_from
 
 
 class Learned(Positions):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from symshift.data.errors import UsageError
-from symshift.models.position import Positions, places_from
+from symshift.models.bodies.position import Positions, places_from
 
 
 class Rotary(Positions):

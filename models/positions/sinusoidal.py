@@ -6,7 +6,7 @@ Source: Vaswani et al. 2017, section 3.5.
 import torch
 from torch import Tensor
 
-from symshift.models.position import Positions, places_from
+from symshift.models.bodies.position import Positions, places_from
 
 
 class Sinusoidal(Positions):

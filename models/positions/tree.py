@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from symshift.models.position import Positions
+from symshift.models.bodies.position import Positions
 
 
 class Tree(Positions):

@@ -17,7 +17,7 @@ from symshift.models.building import build_model
 from symshift.models.configuration import RunConfig, split_settings
 from symshift.models.encoding import EncodedRows, encode_rows
 from symshift.models.model import ReferenceModel
-from symshift.models.trainer import Trainer
+from symshift.models.training.trainer import Trainer
 from symshift.tasks.copy import TASK as COPY
 
 TINY = {

@@ -8,7 +8,7 @@ from symshift.data.errors import UsageError
 from symshift.data.plugins import plugin_names
 from symshift.models.batches import batch_of
 from symshift.models.building import build_model, parameter_counts
-from symshift.models.codes import CodeMethod
+from symshift.models.codes.fixed import CodeMethod
 from symshift.models.embedding import EmbeddingMethod, TableShape, load_method
 from symshift.models.encoding import EncodedRows
 from symshift.models.model import Rows

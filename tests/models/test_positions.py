@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from symshift.data.errors import UsageError
 from symshift.data.plugins import plugin_names
+from symshift.models.bodies.position import load_positions
 from symshift.models.encoding import MAX_PATH, pack_path
-from symshift.models.position import load_positions
 from symshift.models.positions.tree import unpacked
 
 

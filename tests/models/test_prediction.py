@@ -10,7 +10,7 @@ from symshift.metrics.entry_views import about
 from symshift.metrics.leaderboard import kind_of
 from symshift.metrics.systems import read_system
 from symshift.models.prediction import predict
-from symshift.models.training import train
+from symshift.models.training.run import train
 
 
 @pytest.fixture(scope="session")

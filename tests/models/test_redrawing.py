@@ -10,7 +10,7 @@ from symshift.models.building import table_shape
 from symshift.models.embedding import EmbeddingMethod, TableShape, TokenTable
 from symshift.models.prediction import predict
 from symshift.models.redrawing import redraw_unseen
-from symshift.models.training import train
+from symshift.models.training.run import train
 
 SHAPE = TableShape(num_fixed=4, num_symbols=3000, width=3, trained=range(10, 60))
 SEEN = range(14, 64)

@@ -3,7 +3,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symshift.models.codes import binary_norms
+from symshift.models.codes.fixed import binary_norms
 from symshift.models.embedding import TableShape
 from symshift.models.embeddings.binary_code import METHOD
 

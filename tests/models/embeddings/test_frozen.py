@@ -4,7 +4,7 @@ import torch
 from symshift.data.errors import UsageError
 from symshift.models.embedding import TableShape
 from symshift.models.embeddings.frozen import Frozen, FrozenOptions
-from symshift.models.trainer import Trainer
+from symshift.models.training.trainer import Trainer
 
 SHAPE = TableShape(num_fixed=3, num_symbols=200, width=64)
 

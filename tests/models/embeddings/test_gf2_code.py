@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from symshift.models.codes.gf2 import inverse
 from symshift.models.embedding import TableShape
 from symshift.models.embeddings.gf2_code import METHOD, min_weight
-from symshift.models.gf2 import inverse
 
 
 def build(tokens: int, width: int = 32, **options: object):

@@ -1,0 +1,1 @@
+"""The bodies of the reference models, and what they are built of."""

@@ -1,0 +1,1 @@
+"""Codes that tables are made of: fixed, drawn or put together."""

@@ -1,0 +1,1 @@
+"""Writing answers token by token, within a grammar where one is asked for."""

@@ -1,0 +1,1 @@
+"""Experiments: data, training, answers, scores and page in one go."""

@@ -1,0 +1,1 @@
+"""Answers of Hugging Face's language models."""

@@ -1,0 +1,1 @@
+"""Training a reference model, and what is left on disk."""

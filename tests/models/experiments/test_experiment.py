@@ -1,0 +1,181 @@
+import csv
+import json
+import re
+
+import pytest
+
+from symshift.data.catalogue import catalogue
+from symshift.data.errors import DataError, UsageError
+from symshift.models.experiments.experiment import load_experiment
+from symshift.models.experiments.pipeline import run_experiment
+
+TINY = """
+summary = "a tiny one"
+
+[data.train]
+task = "copy"
+train = 60
+validation = 10
+symbols = 3
+size = "2-5"
+
+[data.test]
+task = "copy"
+test = 12
+symbols = 3
+size = "2-5"
+regime = "seen"
+title = "Trained names"
+
+[data.other]
+rename = "test"
+into = "3-5"
+title = "Other names"
+
+[train.copying]
+data = "train"
+tests = ["test", "other"]
+table_seeds = [0, 1]
+set = { steps = 4, batch_size = 8, width = 16, num_heads = 2, ff_width = 16 }
+systems = { learned = { vocabulary = 6 }, interchangeable = { symbol_dim = 8 } }
+"""
+
+
+def written(tmp_path, text=TINY):
+    path = tmp_path / "tiny.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def snapshot(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "log.jsonl" and not path.name.startswith(".")
+    }
+
+
+def test_an_experiment_writes_everything_and_a_rerun_keeps_it(tmp_path):
+    experiment = load_experiment(written(tmp_path))
+    report = run_experiment(experiment, tmp_path / "out", device="cpu")
+    before = snapshot(tmp_path / "out")
+    times = {p: p.stat().st_mtime_ns for p in (tmp_path / "out").rglob("*.safetensors")}
+
+    assert report.page.is_file()
+    assert re.search("Other names +interchangeable +0", report.to_text())
+    results = list((tmp_path / "out" / "results").rglob("*.json"))
+    assert len(results) == 5
+    for path in results:
+        stated = json.loads(path.read_text())
+        system = stated["system"]
+        assert system["command"].startswith("symshift train data/train")
+        # Only what is drawn differs from one table to another.
+        is_redrawn = system["settings"]["redraw_unseen"] != "none"
+        assert ("--redraw-unseen matched" in system["command"]) == is_redrawn
+        is_drawn = system["method"] == "interchangeable" or is_redrawn
+        assert (stated["repeats"] is not None) == is_drawn
+
+    again = run_experiment(load_experiment(written(tmp_path)), tmp_path / "out", device="cpu")
+    assert again.to_text() == report.to_text()
+    assert snapshot(tmp_path / "out") == before
+    assert times == {p: p.stat().st_mtime_ns for p in (tmp_path / "out").rglob("*.safetensors")}
+
+
+def test_each_phase_and_the_redrawn_rows_stand_beside_the_method(tmp_path):
+    old = "learned = { vocabulary = 6 }, interchangeable = { symbol_dim = 8 }"
+    text = TINY.replace(old, "forgetting = {}")
+    text = text.replace("set = { steps = 4", "set = { every = 3, vocabulary = 6, steps = 5")
+    text = text.replace("table_seeds", 'redraw = ["none", "init", "matched"]\ntable_seeds')
+    run_experiment(load_experiment(written(tmp_path, text)), tmp_path / "out", device="cpu")
+    site = tmp_path / "out" / "site"
+    shown = json.loads((site / "leaderboard.json").read_text())["sections"]
+    names = {
+        section["dataset"]: sorted(e["result"]["system"]["name"] for e in section["entries"])
+        for section in shown
+    }
+
+    phases = ["forgetting, reset+0", "forgetting, reset+2"]
+    redrawn = [f"forgetting, reset+2, redrawn ({how})" for how in ("init", "matched")]
+    # In trained names there is nothing to redraw.
+    assert names == {"Trained names": phases, "Other names": [*phases, *redrawn]}
+    rows = list(csv.DictReader((site / "leaderboard.csv").open()))
+    found = {(row["phase"], row["redraw_unseen"], row["repeats_mean"] != "") for row in rows}
+    assert found == {
+        ("reset+0", "none", False),
+        ("reset+2", "none", False),
+        ("reset+2", "init", True),
+        ("reset+2", "matched", True),
+    }
+    assert "forgetting, reset+2, redrawn (matched)" in (site / "index.html").read_text()
+
+
+def test_an_interrupted_experiment_goes_on(tmp_path, monkeypatch):
+    from symshift.models.experiments import pipeline
+
+    experiment = load_experiment(written(tmp_path))
+    run_experiment(experiment, tmp_path / "whole", device="cpu")
+    real, calls = pipeline.predict, []
+
+    def interrupted(*arguments, **settings):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(*arguments, **settings)
+
+    monkeypatch.setattr(pipeline, "predict", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(experiment, tmp_path / "cut", device="cpu")
+    monkeypatch.undo()
+    run_experiment(experiment, tmp_path / "cut", device="cpu")
+
+    assert snapshot(tmp_path / "cut").keys() == snapshot(tmp_path / "whole").keys()
+    whole = (tmp_path / "whole" / "site" / "leaderboard.json").read_bytes()
+    assert (tmp_path / "cut" / "site" / "leaderboard.json").read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('summary = "a tiny one"', 'sumary = "x"', "'summary'"),
+        ('task = "copy"\ntrain', 'task = "cpy"\ntrain', "'copy'"),
+        ('size = "2-5"\n\n[data.test]', 'sise = "2-4"\n\n[data.test]', "'size'"),
+        ('rename = "test"', 'rename = "tset"', "'test'"),
+        ('tests = ["test", "other"]', 'tests = ["test", "othr"]', "'other'"),
+        ('data = "train"', 'data = "tran"', "'train'"),
+        ("table_seeds", "tableseeds", "'table_seeds'"),
+        ("table_seeds = [0, 1]", 'redraw = ["matchd"]', "'matched'"),
+        ("interchangeable = {", "interchangable = {", "'interchangeable'"),
+        ('task = "copy"\ntest', "test", "give a task"),
+        ("systems = { learned = {", "other = { learned = {", "'systems'|other"),
+        ("systems = {", 'systems = { "Learned!" = { method = "learned" }, ', "differ in letters"),
+        ("{ vocabulary = 6 }", "{ vocabulari = 6 }", "'vocabulary'"),
+        ("[data.test]", '[data."../test"]', "names a folder"),
+        ("[train.copying]", '[train."../copying"]', "names a folder"),
+        ("{ vocabulary = 6 }", "5", "expected tables"),
+        ("table_seeds = [0, 1]", "seeds = 3", "list of type int"),
+        ("table_seeds = [0, 1]", "table_seeds = []", "list of type int"),
+        ('tests = ["test", "other"]', 'tests = "test"', "list of type str"),
+        ("set = {", "set = 5 # {", "set a table"),
+        ("train = 60", 'train = "x"', "type int"),
+        ('into = "3-5"', 'into = "3-5"\nonly = "query"', "no column 'query'"),
+        ('rename = "test"', 'rename = "other"', "renamed itself"),
+        ("symbols = 3\nsize", "symbols = 0\nsize", "at least 1"),
+    ],
+)
+def test_a_mistake_is_refused_before_anything_is_made(tmp_path, old, new, message):
+    assert old in TINY
+    with pytest.raises(UsageError, match=message):
+        load_experiment(written(tmp_path, TINY.replace(old, new, 1)))
+
+
+def test_a_broken_file_is_refused(tmp_path):
+    with pytest.raises(DataError, match="no TOML"):
+        load_experiment(written(tmp_path, "summary = "))
+
+
+@pytest.mark.parametrize("name", sorted(catalogue("experiments")))
+def test_every_bundled_experiment_can_be_read(name):
+    experiment = load_experiment(name)
+
+    assert experiment.summary
+    assert experiment.train
