@@ -6,7 +6,7 @@ cache" keeps nothing: each step reads the problem and the whole answer again. "n
 keeps the encoder's output, where there is an encoder.
 
 The rows are formulas of sizes 1 to 35 over 5 names, or Horn theories of sizes 10 to 30 over 12; the
-shapes those of benchmarks/embedding_overhead.py, where `ltl` is the published one.
+shapes those of benchmarks/reference_models.py, where `ltl` is the published one.
 """
 
 import argparse
@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 import torch
+from reference_models import SHAPES, configuration
 from torch import Tensor
 
 import symshift
 from symshift.data.plugins import load_task
 from symshift.data.task import Task
-from symshift.data.vocabulary import Window
 from symshift.models.batches import Batch, batch_of
+from symshift.models.bodies.body import answer_limit
 from symshift.models.building import build_model, needs_paths
-from symshift.models.configuration import RunConfig, split_settings
-from symshift.models.decoding.answering import answer_limits
+from symshift.models.configuration import RunConfig
 from symshift.models.decoding.constraint import Constraint, constraint_of
 from symshift.models.decoding.search import decode
 from symshift.models.encoding import EncodedRows, encode_rows
@@ -40,11 +40,6 @@ DRAWN: dict[str, dict[str, Any]] = {
     "prop": {"symbols": 5, "size": "1-35"},
     "horn": {"symbols": 12, "size": "10-30"},
 }
-SHAPES = {
-    "ltl": {"width": "128", "num_heads": "8", "ff_width": "1024"},
-    "small": {"width": "64", "num_heads": "4", "ff_width": "128"},
-}
-LAYERS = {"ltl": 8, "small": 2}
 BODIES = ("encoder-decoder", "decoder-only")
 CACHED, CONSTRAINED, UNCACHED, READ_ONCE = (
     *("cache", "cache, constrained"),
@@ -114,25 +109,12 @@ class DictatedState:
             self.cached.select_answers(rows_B)
 
 
-def configuration(body: str, shape: str, task: Task) -> RunConfig:
+def configuration_of(body: str, shape: str, task: Task) -> RunConfig:
     """Return the configuration of a model for the rows of a task."""
-    layers, num_symbols = {"decoder_layers": str(LAYERS[shape])}, DRAWN[task.name]["symbols"]
+    settings = {"body": body}
     if body == "encoder-decoder":
-        positions = "sinusoidal" if task.name == "horn" else "tree"
-        layers |= {"encoder_layers": str(LAYERS[shape]), "encoder_positions": positions}
-    settings = {"body": body, "vocabulary": str(num_symbols), **SHAPES[shape], **layers}
-    options, train = split_settings("learned", settings)
-    return RunConfig(
-        method="learned",
-        options=options,
-        train=train,
-        seed=0,
-        task=task.name,
-        task_version=task.version,
-        fixed_tokens=task.fixed_tokens,
-        window=Window.first(num_symbols),
-        dataset={"name": "drawn here", "fingerprint": ""},
-    )
+        settings["encoder_positions"] = "sinusoidal" if task.name == "horn" else "tree"
+    return configuration("learned", task, DRAWN[task.name]["symbols"], shape, settings)
 
 
 def encoded_rows(config: RunConfig, task: Task, num_rows: int) -> EncodedRows:
@@ -144,7 +126,7 @@ def encoded_rows(config: RunConfig, task: Task, num_rows: int) -> EncodedRows:
 def batches_of(encoded: EncodedRows, batch_size: int) -> list[tuple[Batch, Tensor]]:
     """Return the rows in batches of similar length, with their limits, as predictions do it."""
     order = np.argsort(encoded.source.lengths, kind="stable")
-    limits = torch.from_numpy(answer_limits(encoded.source.lengths))
+    limits = torch.from_numpy(answer_limit(encoded.source.lengths))
     return [
         (batch_of(encoded, rows), limits[torch.from_numpy(rows)])
         for rows in np.array_split(order, max(1, len(order) // batch_size))
@@ -217,7 +199,7 @@ def main() -> None:
     print("body             beam way                  answers/s   times  its range  goal")
     with torch.no_grad(), cpu_threads(1):
         for body in arguments.bodies:
-            config = configuration(body, arguments.shape, task)
+            config = configuration_of(body, arguments.shape, task)
             encoded = encoded_rows(config, task, arguments.rows)
             batches = batches_of(encoded, arguments.batch_size)
             longest = int(max(limits_B.max() for _, limits_B in batches))

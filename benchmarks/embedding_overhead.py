@@ -4,8 +4,8 @@ All models do the same steps on the same batches of LTL formulas, in turns: a ro
 each, in an order drawn anew, and gives a ratio for each method. "learned again" is a second model
 of the same kind: how far it is from 1 is the noise. It is process CPU time in one thread.
 
-The shape `ltl` is the one of Interchangeable Token Embeddings (arXiv 2410.17161), with batches of
-64 in place of 768. The paper reports 1.13 for `interchangeable`, against the same baseline as here.
+The shape `ltl` is the published one (reference_models.py), with batches of 64 in place of 768. The
+paper reports 1.13 for `interchangeable`, against the same baseline as here.
 """
 
 import argparse
@@ -15,11 +15,11 @@ import time
 from itertools import islice
 
 import torch
+from reference_models import SHAPES, configuration
 
 import symshift
 from symshift.data.plugins import load_task, plugin_names
-from symshift.data.vocabulary import Window
-from symshift.models.configuration import RunConfig, split_settings
+from symshift.models.configuration import RunConfig
 from symshift.models.encoding import EncodedRows, encode_rows
 from symshift.models.streams import cpu_threads, own_global_stream
 from symshift.models.training.trainer import Trainer
@@ -27,17 +27,11 @@ from symshift.models.training.trainer import Trainer
 NUM_SYMBOLS = 5
 BATCH_SIZE = 64
 MAX_BATCHES = 64
-LAYERS = ("encoder_layers", "decoder_layers")
-SHAPES = {
-    "ltl": {"width": "128", "num_heads": "8", "ff_width": "1024", **dict.fromkeys(LAYERS, "8")},
-    "small": {"width": "64", "num_heads": "4", "ff_width": "128", **dict.fromkeys(LAYERS, "2")},
-}
 SHARED = {
     "batch_size": str(BATCH_SIZE),
     "dropout": "0.1",
     "encoder_positions": "tree",
     "decoder_positions": "rotary",
-    "vocabulary": str(NUM_SYMBOLS),
 }
 PUBLISHED_OPTIONS = {"interchangeable": {"symbol_dim": "5"}, "alpha-renaming": {"pool": "10"}}
 BASELINE, AGAIN = "learned", "learned again"
@@ -45,27 +39,15 @@ GOALS = {"interchangeable": 1.05}
 CPU = torch.device("cpu")
 
 
-def configuration(method: str, shape: str) -> RunConfig:
+def configuration_of(method: str, shape: str) -> RunConfig:
     """Return the configuration of a model for LTL formulas over NUM_SYMBOLS propositions."""
-    own = PUBLISHED_OPTIONS.get(method, {})
-    options, train = split_settings(method, {**SHARED, **SHAPES[shape], **own})
-    task = load_task("ltl")
-    return RunConfig(
-        method=method,
-        options=options,
-        train=train,
-        seed=0,
-        task=task.name,
-        task_version=task.version,
-        fixed_tokens=task.fixed_tokens,
-        window=Window.first(NUM_SYMBOLS),
-        dataset={"name": "drawn here", "fingerprint": ""},
-    )
+    settings = {**SHARED, **PUBLISHED_OPTIONS.get(method, {})}
+    return configuration(method, load_task("ltl"), NUM_SYMBOLS, shape, settings)
 
 
 def encoded_formulas(num_rows: int) -> EncodedRows:
     """Return formulas of sizes 1 to 35 and their traces, as numbers that fit all methods."""
-    config = configuration(BASELINE, "small")
+    config = configuration_of(BASELINE, "small")
     rows = [*islice(symshift.generate("ltl", symbols=NUM_SYMBOLS, size="1-35"), num_rows)]
     return encode_rows(load_task("ltl"), config.codec, rows, with_paths=True)
 
@@ -106,7 +88,7 @@ def main() -> None:
     encoded = encoded_formulas(BATCH_SIZE * min(1 + arguments.steps, MAX_BATCHES))
     with own_global_stream(CPU), cpu_threads(1):
         trainers = {
-            name: Trainer(configuration(method, arguments.shape), encoded, CPU)
+            name: Trainer(configuration_of(method, arguments.shape), encoded, CPU)
             for name, method in {
                 BASELINE: BASELINE,
                 AGAIN: BASELINE,

@@ -107,8 +107,13 @@ class Dataset:
 
     def rows(self, split: str) -> Iterator[Example]:
         """Yield the rows of a split in order, a batch in memory at a time."""
-        for row in self._batches(split, None):
-            yield Example.from_columns(row)
+        for batch in self._batches(split, None):
+            yield from map(Example.from_columns, batch.to_pylist())
+
+    def batches(self, split: str, names: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
+        """Yield some columns of a split in order, a batch in memory at a time."""
+        for batch in self._batches(split, list(names)):
+            yield batch.to_pydict()
 
     def columns(self, split: str, names: Sequence[str]) -> dict[str, list[Any]]:
         """Return whole columns of a split as lists."""
@@ -126,16 +131,15 @@ class Dataset:
 
     def _open(self, path: Path) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(path)
+            return pq.ParquetFile(path, memory_map=True)
         except (pa.ArrowInvalid, OSError) as error:
             raise broken_shard(path, error) from error
 
-    def _batches(self, split: str, names: list[str] | None) -> Iterator[dict[str, Any]]:
+    def _batches(self, split: str, names: list[str] | None) -> Iterator[Any]:
         for path in self.files(split):
             file = self._open(path)
             try:
-                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
-                    yield from batch.to_pylist()
+                yield from file.iter_batches(batch_size=BATCH_ROWS, columns=names)
             except (pa.ArrowInvalid, OSError) as error:
                 raise broken_shard(path, error) from error
 

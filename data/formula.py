@@ -187,7 +187,11 @@ def tree_paths(tokens: Iterable[str]) -> list[tuple[int, ...]]:
     for token in tokens:
         path = waiting.pop()
         paths.append(path)
-        waiting += [(choice, *path) for choice in reversed(range(ARITY.get(token, 0)))]
+        arity = ARITY.get(token, 0)
+        if arity == 2:
+            waiting.append((1, *path))
+        if arity:
+            waiting.append((0, *path))
     return paths
 
 

@@ -11,6 +11,7 @@ from symshift.data.errors import UsageError, unknown_name
 
 T = TypeVar("T")
 MAX_RANGE_TEXT = 40
+MAX_SIZE = 1 << 16
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
@@ -70,7 +71,7 @@ def _convert(value: Any, kind: Any, where: str) -> Any:
         if kind is int:
             return int(str(value).replace("_", ""))
         return kind(value)
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
         name = getattr(kind, "__name__", str(kind))
         raise UsageError(f"{where}={value!r} is not a value of type {name}") from error
 
@@ -98,6 +99,17 @@ def build(cls: type[T], values: Mapping[str, Any], kind: str = "option") -> T:
         if choices and converted[key] is not None and converted[key] not in choices:
             raise unknown_name(key, str(converted[key]), choices)
     return cls(**converted)
+
+
+def require_sizes(options: Any, *names: str, least: int = 1, most: int = MAX_SIZE) -> None:
+    """Raise UsageError if an option is a number that is too small, or absurdly great.
+
+    None is no number. A file may state any, and what it states is built.
+    """
+    for name in names:
+        value = getattr(options, name)
+        if value is not None and not least <= value <= most:
+            raise UsageError(f"{name}={value} must be at least {least} and at most {most}")
 
 
 def option_names(cls: type[Any]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import dataclasses
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,19 @@ DEFAULT_SYMBOLS = 5
 ITEM_TIMEOUT_S = 60.0
 WORKER_MEMORY_MB = 8192
 _DEMAND = (*SPLITS, "per_cell", "hard_share")
-_RECIPE = ("symbols", "names", "perturb", "seed")
 _PRESET_TEXTS = ("summary", "task", "published", "differs")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Draw:
+    """What a user may ask of every task, apart from `names`."""
+
+    symbols: int | None = None
+    perturb: str = "none"
+    seed: int = 0
+
+
+_RECIPE = ("names", *option_names(_Draw))
 
 
 def recipe_for(task_name: str, wishes: Mapping[str, Any]) -> Recipe:
@@ -42,26 +54,36 @@ def recipe_for(task_name: str, wishes: Mapping[str, Any]) -> Recipe:
     """
     task = load_task(task_name)
     options = option_names(task.options)
-    for key in wishes:
-        if key not in (*_RECIPE, *options):
-            raise unknown_name(f"option of {task_name}", key, (*_RECIPE, *_DEMAND, *options))
+    _require_known(task_name, wishes, (*_RECIPE, *options))
+    asked = build(_Draw, {key: wishes[key] for key in option_names(_Draw) if key in wishes})
     recipe = Recipe(
         task=task_name,
         options=build(task.options, {key: wishes[key] for key in options if key in wishes}),
-        window=_window(wishes.get("symbols"), wishes.get("names")),
-        perturbation=wishes.get("perturb", "none"),
-        seed=int(wishes.get("seed", 0)),
+        window=_window(asked.symbols, wishes.get("names")),
+        perturbation=asked.perturb,
+        seed=asked.seed,
     )
     check_perturbation(recipe.perturbation)
     task.stream(recipe.options, recipe.window)  # Refuses what no candidate can satisfy.
     return recipe
 
 
-def _window(symbols: int | None, names: Window | str | None) -> Window:
+def _require_known(task_name: str, wishes: Mapping[str, Any], known: Sequence[str]) -> None:
+    for key in wishes:
+        if key in _DEMAND and key not in known:
+            raise UsageError(
+                f"{key}={wishes[key]!r} is for a data set that is written; here rows come without "
+                "end, each with its split: take as many as you need"
+            )
+        if key not in known:
+            raise unknown_name(f"option of {task_name}", key, known)
+
+
+def _window(symbols: int | None, names: Any) -> Window:
     if symbols is not None and names is not None:
         raise UsageError("give --symbols or --names, not both")
     if names is not None:
-        return names if isinstance(names, Window) else Window.parse(names)
+        return names if isinstance(names, Window) else Window.parse(str(names))
     return Window.first(DEFAULT_SYMBOLS if symbols is None else symbols)
 
 
@@ -76,6 +98,8 @@ def plan(task_name: str, wishes: Mapping[str, Any]) -> tuple[Recipe, Demand]:
     Raises:
         UsageError: For anything unknown, contradictory or impossible.
     """
+    options = option_names(load_task(task_name).options)
+    _require_known(task_name, wishes, (*_RECIPE, *_DEMAND, *options))
     demand = Demand(
         rows={split: wishes[split] for split in SPLITS if split in wishes},
         per_cell=wishes.get("per_cell"),

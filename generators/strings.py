@@ -8,9 +8,12 @@ below the number of strings, decides everything.
 """
 
 import math
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from symshift.data.options import Range
+from symshift.data.task import Cell
 
 
 @lru_cache(maxsize=256)
@@ -28,6 +31,14 @@ def _completions(length: int, num_blocks: int) -> tuple[tuple[int, ...], ...]:
 def count_patterns(length: int, num_blocks: int) -> int:
     """Return S(length, num_blocks): the patterns with exactly that many distinct symbols."""
     return _completions(length, num_blocks)[length][0]
+
+
+def pattern_counts(max_blocks: int) -> Iterator[Sequence[int]]:
+    """Yield count_patterns(length, k) for all k up to max_blocks, for each length from 0 on."""
+    row = [1] + [0] * max_blocks
+    while True:
+        yield row
+        row = [0] + [k * row[k] + row[k - 1] for k in range(1, max_blocks + 1)]
 
 
 def unrank_pattern(length: int, num_blocks: int, rank: int) -> list[int]:
@@ -57,10 +68,16 @@ def unrank_injection(num_blocks: int, num_names: int, rank: int) -> list[int]:
     return places
 
 
-def count_strings(length: int, num_names: int, num_symbols: Range) -> int:
-    """Return the number of strings of a length whose distinct symbols are in the range."""
-    return sum(math.perm(num_names, k) * count_patterns(length, k)
-               for k in _block_counts(length, num_names, num_symbols))  # fmt: skip
+def count_strings(lengths: Range, num_names: int, num_symbols: Range) -> dict[Cell, int]:
+    """Return the number of strings of each (num_symbols, length) that there are, by length."""
+    most = min(num_symbols.max, num_names, lengths.max)
+    injections = [math.perm(num_names, k) for k in range(most + 1)]
+    return {
+        (k, length): injections[k] * patterns[k]
+        for length, patterns in enumerate(islice(pattern_counts(most), lengths.max + 1))
+        if length in lengths
+        for k in _block_counts(length, num_names, num_symbols)
+    }
 
 
 def _block_counts(length: int, num_names: int, num_symbols: Range) -> range:
@@ -68,7 +85,7 @@ def _block_counts(length: int, num_names: int, num_symbols: Range) -> range:
 
 
 def unrank_string(length: int, num_names: int, num_symbols: Range, rank: int) -> list[int]:
-    """Return the string of a rank below count_strings, as positions in the vocabulary."""
+    """Return the string of a rank below their number, as positions in the vocabulary."""
     for k in _block_counts(length, num_names, num_symbols):
         injections = math.perm(num_names, k)
         here = injections * count_patterns(length, k)

@@ -28,12 +28,24 @@ NUM_TRIAL_ROWS = 500
 NUM_CHECKED_SHORTCUTS = 100
 
 
-def best_constant(task: Task, rows: Iterable[Mapping[str, Any]]) -> str | None:
+def trial_of(task: Task, rows: Iterable[Mapping[str, Any]]) -> list[Judge]:
+    """Return the judges of the first rows, on which constant answers are tried.
+
+    Scoring asks them again, so what they were asked here is not checked a second time.
+    """
+    return [Judge(task, row) for row in islice(rows, NUM_TRIAL_ROWS)]
+
+
+def best_constant(rows: Iterable[Mapping[str, Any]], trial: Sequence[Judge]) -> str | None:
     """Return the fixed text that is right for most rows, or None if there are no rows.
 
     The candidates are the most frequent targets among the first NUM_COUNTED_TARGETS rows, tried on
     the first NUM_TRIAL_ROWS: it is chosen on the very rows that it is then scored on, so its
     figure is, if anything, too high.
+
+    Args:
+        rows: The rows.
+        trial: What `trial_of` returns for them.
     """
     counts: Counter[str] = Counter(row["target"] for row in islice(rows, NUM_COUNTED_TARGETS))
     # Ties go by text, so that the order of the rows does not decide.
@@ -41,9 +53,24 @@ def best_constant(task: Task, rows: Iterable[Mapping[str, Any]]) -> str | None:
     candidates = [text for text, _ in ranked[:NUM_CANDIDATES]]
     if len(candidates) < 2:
         return candidates[0] if candidates else None
-    trial = list(islice(rows, NUM_TRIAL_ROWS))
-    solved = {c: sum(task.check(row, c).is_right for row in trial) for c in candidates}
-    return max(candidates, key=lambda text: solved[text])
+    return _most_often_right(candidates, trial)
+
+
+def _most_often_right(candidates: Sequence[str], trial: Sequence[Judge]) -> str:
+    """Return the first of the candidates that are right for most rows.
+
+    All are tried on a row before the next one, so that the row is read once; one that can no longer
+    be the best is tried no further.
+    """
+    solved = dict.fromkeys(candidates, 0)
+    for num_tried, judge in enumerate(trial, 1):
+        for text in solved:
+            solved[text] += judge.text(text).is_right
+        least = max(solved.values()) - (len(trial) - num_tried)
+        solved = {text: num for text, num in solved.items() if num >= least}
+        if len(solved) == 1:
+            break
+    return max(solved, key=lambda text: solved[text])
 
 
 class BaselineCollector:

@@ -14,7 +14,7 @@ from symshift.data.verdict import Estimate
 from symshift.metrics.accuracy import Cell
 from symshift.metrics.grid import FEW_ROWS
 from symshift.metrics.region import TrainedRegion
-from symshift.metrics.table import format_share
+from symshift.metrics.table import format_share, format_symbols
 
 # Matplotlib's cividis, which reads alike with and without colour vision, at 0, 0.1, ..., 1.
 _COLOURS = (
@@ -115,7 +115,8 @@ def _boxes(cells: Sequence[Cell], sizes: Sequence[int], symbols: Sequence[int]) 
         share = cell.num_right / cell.n if cell.n else 0.0
         x, y = across[cell.size] * _BOX, up[cell.num_symbols] * _BOX
         box = f'x="{x}" y="{y}" width="{_BOX}" height="{_BOX}"'
-        title = f"{cell.num_symbols} symbols, size {cell.size}: {said(cell.correct)}"
+        counted = format_symbols(cell.num_symbols)
+        title = f"{counted}, size {cell.size}: {said(cell.correct)}"
         if cell.n != cell.correct.n:
             title += f", {cell.n} rows"
         under, fade, over = "", "", ""

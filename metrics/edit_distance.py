@@ -45,6 +45,8 @@ def answer_distance(target: str, answer: str | None) -> int:
 
     Of an answer that is longer than the longest that is read, the rest is left out.
     """
+    if answer == target and len(target) <= MAX_TEXT:
+        return 0
     wanted, given = tokens_of(target), tokens_of((answer or "")[:MAX_TEXT])
     return 0 if wanted == given else edit_distance(wanted, given)
 

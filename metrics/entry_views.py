@@ -130,8 +130,8 @@ def _facts(result: Result) -> Iterable[tuple[str, str]]:
     yield from ((k, _shown(v)) for k, v in settings.items() if v is not None)
     yield from ((f"trained on, {k}", _shown(v)) for k, v in sorted(system.trained_on.items()))
     yield "answers with foreign symbols", count(result.num_foreign)
-    if alpha is not None:
-        cap = result.dataset.max_renamings
+    cap = result.dataset.max_renamings
+    if alpha is not None and cap != 1:
         yield "renamings", f"at most {cap} a problem; {alpha.num_excluded} problems have only one"
     yield from ((f"version, {k}", _shown(v)) for k, v in sorted(result.versions.items()))
 

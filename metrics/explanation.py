@@ -1,6 +1,8 @@
 """Why one row got its verdict."""
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -8,12 +10,15 @@ from typing import Any
 from symshift.data.dataset import Dataset
 from symshift.data.errors import UsageError
 from symshift.data.task import Task
+from symshift.data.verdict import Judgement
 from symshift.metrics.joining import Answer, join
 from symshift.metrics.judging import Judge
 from symshift.metrics.notations import Notation, NotationError, notation_for
 from symshift.metrics.predictions import read_predictions
 from symshift.metrics.record import BY_ID, Reading
 from symshift.metrics.rows import SplitRows, keys_of_ids, keys_of_inputs
+
+_MAX_SHOWN = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +33,8 @@ class Explanation:
     """A right answer."""
     prediction: str | None
     """What was answered; None where nothing was that could be an answer."""
+    num_samples: int
+    """How many samples were given, the first of which counts."""
     verdict: str
     """What it got."""
     lenient: str
@@ -41,7 +48,12 @@ class Explanation:
 
     def to_text(self) -> str:
         """Return it as lines to read."""
-        return "\n".join(f"{name:10}  {value}" for name, value in asdict(self).items())
+        shown = asdict(self)
+        shown.update((name, _shown(shown[name])) for name in ("input", "target", "prediction"))
+        num_samples = shown.pop("num_samples")
+        if num_samples > 1:
+            shown["prediction"] += f"  (the first of {num_samples} samples, which counts)"
+        return "\n".join(f"{name:10}  {value}" for name, value in shown.items())
 
 
 def explain_row(
@@ -83,17 +95,28 @@ def explain_row(
         input=row["input"],
         target=row["target"],
         prediction=answer.text,
+        num_samples=len(answer.samples),
         verdict=judgement.verdict.value,
         lenient=judge.lenient(answer, notation, judgement).verdict.value,
-        why=_why(task, row, answer, notation) or judgement.reason,
+        why=_why(task, row, answer, notation, judgement),
     )
 
 
-def _why(task: Task, row: Mapping[str, Any], answer: Answer, notation: Notation) -> str:
-    """Return what the task says of an answer that can be read; else nothing."""
-    if answer.text is None:
-        return ""
-    try:
-        return task.explain(row, notation.native(answer.text))
-    except NotationError:
-        return ""
+def _why(
+    task: Task, row: Mapping[str, Any], answer: Answer, notation: Notation, judgement: Judgement
+) -> str:
+    """Return what the task says of an answer that can be read; else the judgement's reason."""
+    why = judgement.reason
+    if answer.text is not None:
+        with suppress(NotationError):
+            why = task.explain(row, notation.native(answer.text))
+    return f"{why}; the answer uses symbols that the input lacks" if judgement.foreign else why
+
+
+def _shown(text: str | None) -> str:
+    """Return a text as it can stand in a line: quoted where it could be misread there."""
+    if text is None:
+        return "(none)"
+    cut = text[:_MAX_SHOWN]
+    plain = cut if cut.isprintable() and cut.strip() == cut != "" else json.dumps(cut)
+    return plain if cut == text else f"{plain}... ({len(text)} characters)"

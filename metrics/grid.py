@@ -16,6 +16,7 @@ from symshift.data.files import whole_file
 from symshift.metrics.accuracy import Cell
 from symshift.metrics.region import TrainedRegion, trained_region
 from symshift.metrics.result import Result
+from symshift.metrics.table import format_symbols
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,7 +99,9 @@ def write_grid(result: Result, path: Path) -> None:
 
 def _titled(svg: str, cells: Sequence[Cell]) -> str:
     """Return an SVG whose cells name their figure to a pointer that rests on them."""
-    titles = {_group(c): f"{c.num_symbols} symbols, size {c.size}: {_said(c)}" for c in cells}
+    titles = {
+        _group(c): f"{format_symbols(c.num_symbols)}, size {c.size}: {_said(c)}" for c in cells
+    }
     return _GROUP.sub(lambda found: f"{found[0]}<title>{titles[found[1]]}</title>", svg)
 
 

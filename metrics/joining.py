@@ -10,6 +10,7 @@ from symshift.metrics.keys import Keys
 from symshift.metrics.packing import PackedRecords
 from symshift.metrics.predictions import Predictions
 
+_SEARCHED_ROWS = 65_536
 Integers = npt.NDArray[np.int64]
 
 
@@ -65,18 +66,27 @@ def join(predictions: Predictions, row_keys: Keys) -> Joined:
             the message names the lines.
     """
     packed = predictions.packed
-    keys = packed.keys
-    order = np.argsort(keys, kind="stable")
-    sorted_keys = keys[order]
-    places = np.full(len(row_keys), -1, dtype=np.int64)
-    if len(keys):
-        at = np.searchsorted(sorted_keys, row_keys).clip(max=len(keys) - 1)
-        found = sorted_keys[at] == row_keys
-        places[found] = order[at[found]]
+    order = np.argsort(packed.keys, kind="stable")
+    sorted_keys = packed.keys[order]
+    # Here is the peak of memory, so nothing is kept twice.
+    packed.drop_ids()
+    places = _found_places(sorted_keys, order, row_keys)
     _note_wrong_ids(predictions, sorted_keys, order, places)
     predictions.problems.raise_any(predictions.listing)
-    packed.drop_ids()
     return Joined(packed, places, predictions.notation)
+
+
+def _found_places(sorted_keys: Keys, order: Integers, row_keys: Keys) -> Integers:
+    """Return the place of each row's record in its file, or -1; of equal ones the first."""
+    places = np.full(len(row_keys), -1, dtype=np.int64)
+    if not len(sorted_keys):
+        return places
+    for start in range(0, len(row_keys), _SEARCHED_ROWS):
+        wanted = row_keys[start : start + _SEARCHED_ROWS]
+        at = np.searchsorted(sorted_keys, wanted).clip(max=len(sorted_keys) - 1)
+        is_found = sorted_keys[at] == wanted
+        places[start : start + len(wanted)][is_found] = order[at[is_found]]
+    return places
 
 
 def _note_wrong_ids(
@@ -90,8 +100,11 @@ def _note_wrong_ids(
         return
     first = order[np.maximum.accumulate(np.where(again, 0, np.arange(len(order))))]
     earlier = dict(zip(order[again].tolist(), first[again].tolist(), strict=True))
-    problems, lines = predictions.problems, predictions.packed.lines
+    lines = dict.fromkeys(earlier.values(), 0)
+    problems = predictions.problems
     for at, record in enumerate(predictions.reread()):
+        if at in lines:
+            lines[at] = record.line
         shown = f"{predictions.joined_by} {record.id!r:.80}"
         if at in earlier:
             before = f"{problems.unit} {lines[earlier[at]]}"

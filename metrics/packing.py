@@ -11,7 +11,7 @@ import pyarrow as pa
 from symshift.metrics.keys import Keys, packed_keys, unpacked_keys
 from symshift.metrics.record import Record
 
-BATCH_RECORDS = 16_384
+BATCH_RECORDS = 512
 _MAX_BATCH_CHARACTERS = 1 << 26
 Integers = npt.NDArray[np.int64]
 
@@ -22,7 +22,7 @@ class PackedRecords:
     def __init__(self, records: Iterable[Record]) -> None:
         """Take in all records."""
         self._keys = bytearray()
-        self._lines = array("q")
+        self._num_records = 0
         self._ends = array("q")
         """Behind the last sample of each record; empty while each has one."""
         self._reasons = array("i")
@@ -37,17 +37,12 @@ class PackedRecords:
         self._samples = self._text_array()
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return self._num_records
 
     @property
     def keys(self) -> Keys:
         """The key of each record's id."""
         return unpacked_keys(self._keys)
-
-    @property
-    def lines(self) -> Integers:
-        """Each record's place in the file."""
-        return np.frombuffer(self._lines, dtype=np.int64)
 
     def drop_ids(self) -> None:
         """Forget the keys, which nobody needs after joining."""
@@ -71,7 +66,7 @@ class PackedRecords:
 
     def _add(self, batch: list[Record]) -> None:
         self._keys += packed_keys(record.id for record in batch)
-        self._lines.extend([record.line for record in batch])
+        self._num_records += len(batch)
         self._reasons.extend([self._code(record.reason) for record in batch])
         self._reason_names = tuple(self._known_reasons)
         num_before = len(self._text_ends) - 1

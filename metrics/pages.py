@@ -27,7 +27,7 @@ from symshift.metrics.leaderboard import Entry, Section
 from symshift.metrics.links import Links
 from symshift.metrics.overview import overviews_of
 from symshift.metrics.published import published_of
-from symshift.metrics.table import format_share, label_of
+from symshift.metrics.table import format_share, format_symbols, label_of
 
 REGIME_TEXTS = {
     "seen": "These names and sizes of problems are those of training.",
@@ -135,6 +135,7 @@ def _environment() -> Environment:
     )
     environment.filters.update(number=format_share, count=count, at=_at, range=_range)
     environment.filters.update(signed=_signed, probability=_probability, pairs=_pairs)
+    environment.filters.update(symbols=format_symbols)
     environment.globals.update(trivial_label=trivial_label, label=label, label_of=label_of)
     return environment
 

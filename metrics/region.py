@@ -17,6 +17,7 @@ from symshift.data.verdict import Estimate
 from symshift.metrics.accuracy import RowFacts
 from symshift.metrics.intervals import share
 from symshift.metrics.judging import Outcomes
+from symshift.metrics.table import format_symbols
 
 INSIDE, OUTSIDE = "correct:inside", "correct:outside"
 
@@ -31,7 +32,7 @@ class TrainedRegion:
     """Their sizes."""
 
     def __str__(self) -> str:
-        return f"{self.num_symbols} symbols, size {self.size}"
+        return f"{format_symbols(self.num_symbols)}, size {self.size}"
 
 
 def trained_region(trained_on: Mapping[str, Any]) -> TrainedRegion | None:

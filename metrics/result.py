@@ -170,9 +170,11 @@ def read_result(path: Path | str) -> Result:
     found = read_json(Path(path))
     version = found.get("schema_version") if isinstance(found, dict) else None
     if version != SCHEMA_VERSION:
+        is_newer = type(version) is int and version > SCHEMA_VERSION
+        remedy = "upgrade symshift, or write" if is_newer else "write"
         raise DataError(
             f"{path}: schema_version {version!r:.40}, this symshift reads {SCHEMA_VERSION}; "
-            "`symshift score` writes it"
+            f"{remedy} it anew with `symshift score`"
         )
     try:
         return typing.cast(Result, _typed(found, Result, "result"))
@@ -216,8 +218,13 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
 
 def _record(value: Any, kind: Any, where: str) -> Any:
     fields = {f.name: f for f in dataclasses.fields(kind)}
-    if not isinstance(value, dict) or not value.keys() <= fields.keys():
+    if not isinstance(value, dict):
         raise ValueError(f"{where} is {value!r:.60}, expected an object of {', '.join(fields)}")
+    if unknown := value.keys() - fields.keys():
+        names = ", ".join(map(repr, sorted(unknown)))
+        raise ValueError(
+            f"{where} has {names:.60}, which this symshift does not know; a newer one may read it"
+        )
     hints = typing.get_type_hints(kind)
     try:
         return kind(**{k: _typed(v, hints[k], f"{where}.{k}") for k, v in value.items()})

@@ -34,32 +34,35 @@ class RowTable:
         weakref.finalize(self, self._file.close)
         self._writer: Any = None
         self._schema = _LENIENT_SCHEMA
-        self._waiting: list[Values] = []
+        # Columns of text, since a tuple for each row would be work for the garbage collector.
+        self._waiting: list[list[str | None]] = [[] for _ in _ALL_COLUMNS]
 
     def add(self, values: Values) -> None:
         """Take in a row: id, base_id, verdict, reason, lenient verdict, proof and its reason.
 
         Tasks whose answers have no proofs give None for the last two; their columns are left out.
         """
-        self._waiting.append(values)
-        if len(self._waiting) == _GROUP_ROWS:
+        for column, value in zip(self._waiting, values, strict=True):
+            column.append(value)
+        if len(self._waiting[0]) == _GROUP_ROWS:
             self._write()
 
     def _write(self) -> None:
         import pyarrow.parquet as pq
 
         if self._writer is None:
-            if any(values[-2] is not None for values in self._waiting):
+            if any(value is not None for value in self._waiting[-2]):
                 self._schema = _ALL_COLUMNS
             self._writer = pq.ParquetWriter(self._file, self._schema, compression="zstd")
-        columns = list(zip(*self._waiting, strict=True)) or [()] * len(self._schema)
-        arrays = [pa.array(column, pa.string()) for column in columns[: len(self._schema)]]
+        columns = self._waiting[: len(self._schema)]
+        arrays = [pa.array(column, pa.string()) for column in columns]
         self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
-        self._waiting.clear()
+        for column in self._waiting:
+            column.clear()
 
     def finish(self) -> None:
         """Write what is waiting, and the end of the table."""
-        if self._waiting or self._writer is None:
+        if self._waiting[0] or self._writer is None:
             self._write()
         self._writer.close()
 

@@ -22,6 +22,7 @@ COLUMNS = (
     "renaming",
     "regime",
 )
+_LISTED_ROWS = 256
 
 
 class SplitRows:
@@ -32,21 +33,24 @@ class SplitRows:
         self._split = split
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        return self._read(COLUMNS)
+        for batch in self._batches(COLUMNS):
+            # Few mappings live at a time, so the garbage collector has little to look through.
+            for start in range(0, len(batch), _LISTED_ROWS):
+                yield from batch.slice(start, _LISTED_ROWS).to_pylist()
 
     def column(self, name: str) -> Iterator[str]:
         """Yield one column, in order."""
-        return (row[name] for row in self._read((name,)))
+        for batch in self._batches((name,)):
+            yield from batch.column(name).to_pylist()
 
-    def _read(self, columns: Iterable[str]) -> Iterator[dict[str, Any]]:
+    def _batches(self, columns: Iterable[str]) -> Iterator[pa.RecordBatch]:
         import pyarrow.parquet as pq
 
         for path in self._dataset.files(self._split):
             try:
                 file = pq.ParquetFile(path)
                 wanted = [name for name in columns if name in file.schema_arrow.names]
-                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
-                    yield from batch.to_pylist()
+                yield from file.iter_batches(batch_size=BATCH_ROWS, columns=wanted)
             except (pa.ArrowException, OSError) as error:
                 raise broken_shard(path, error) from error
 

@@ -23,7 +23,7 @@ from symshift.metrics.accuracy import (
     cells_of,
     regime_estimates,
 )
-from symshift.metrics.baselines import BaselineCollector, best_constant
+from symshift.metrics.baselines import BaselineCollector, best_constant, trial_of
 from symshift.metrics.edit_distance import mean_distance
 from symshift.metrics.intervals import spread
 from symshift.metrics.joining import Joined, join
@@ -39,7 +39,8 @@ from symshift.metrics.result import DatasetInfo, Repeats, Result, Spread, System
 from symshift.metrics.row_table import RowTable
 from symshift.metrics.rows import keys_of_ids, keys_of_inputs
 
-BATCH_ROWS = 8_192
+# Few objects live at a time, so the garbage collector seldom looks through all that there are.
+BATCH_ROWS = 256
 NUM_EXAMPLES = 200
 MIN_EXAMPLE = 8
 MAX_EXAMPLE = 60
@@ -103,8 +104,9 @@ def score(
     if not joined or len(joined) != len(systems):
         raise ValueError(f"{len(joined)} files of predictions, {len(systems)} systems")
     del keys
-    constant = best_constant(task, rows)
-    found = _judge_all(rows, joined, task, constant)
+    trial = trial_of(task, rows)
+    constant = best_constant(rows, trial)
+    found = _judge_all(rows, joined, task, constant, trial)
     del joined  # texts and keys of ten million rows would be most of the memory
     described = replace(
         dataset,
@@ -173,7 +175,11 @@ def _example(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _judge_all(
-    rows: Iterable[Mapping[str, Any]], files: Sequence[Joined], task: Task, constant: str | None
+    rows: Iterable[Mapping[str, Any]],
+    files: Sequence[Joined],
+    task: Task,
+    constant: str | None,
+    trial: Sequence[Judge],
 ) -> _Pass:
     facts, trivial = FactCollector(), BaselineCollector(task, constant)
     notations = [notation_for(file.notation, task) for file in files]
@@ -182,7 +188,7 @@ def _judge_all(
     while batch := list(islice(waiting, BATCH_ROWS)):
         answers = [file.answers(start, start + len(batch)) for file in files]
         for at, row in enumerate(batch):
-            judge = Judge(task, row)
+            judge = trial[start + at] if start + at < len(trial) else Judge(task, row)
             _require_right_target(judge)
             facts.add(row, is_hard=trivial.add(judge))
             for collector, given in zip(collectors, answers, strict=True):

@@ -38,6 +38,11 @@ def format_share(value: float) -> str:
     return {"0.000": "<0.001", "1.000": ">0.999"}.get(longer, longer)
 
 
+def format_symbols(number: object) -> str:
+    """Return a number of symbols, or a range of numbers, as `1 symbol` or `2-5 symbols`."""
+    return f"{number} symbol" if str(number) == "1" else f"{number} symbols"
+
+
 def format_estimate(estimate: Estimate) -> str:
     """Return an estimate as `0.4000  [0.1176, 0.7693]`."""
     if estimate.value is None or estimate.low is None or estimate.high is None:
@@ -114,15 +119,16 @@ def _sample_lines(result: Result) -> list[str]:
 
 
 def _alpha_lines(result: Result) -> list[str]:
-    alpha = result.alpha_covariance
-    if alpha is None:
+    alpha, max_renamings = result.alpha_covariance, result.dataset.max_renamings
+    if alpha is None or max_renamings == 1:
         return []
     excluded = f"{alpha.num_excluded} problems with one renaming excluded"
     lost = f"{alpha.num_missing} missing and {alpha.num_timeout} timed-out predictions"
-    cap = f"at most {result.dataset.max_renamings} renamings a problem"
+    cap = f"at most {max_renamings} renamings a problem"
     lines = ["", f"alpha-covariance: {cap}; {excluded}; {lost}"]
     for num_symbols, estimate in alpha.by_num_symbols.items():
-        lines.append(f"  {num_symbols} symbols  {format_estimate(estimate)}  n={estimate.n}")
+        counted = format_symbols(num_symbols)
+        lines.append(f"  {counted}  {format_estimate(estimate)}  n={estimate.n}")
     return lines
 
 

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from symshift.data.seeds import numpy_rng
-from symshift.models.encoding import PAD, EncodedRows, Ints
+from symshift.models.encoding import PAD, EncodedRows
+from symshift.models.ragged import Ints
 
 
 class Batch(NamedTuple):

@@ -17,8 +17,8 @@ from symshift.metrics.collapse import (
     pair_cosines,
 )
 from symshift.models.tensor_files import MatrixFile
-from symshift.models.training.checkpoints import read_log
 from symshift.models.training.monitor import draw_collapse
+from symshift.models.training.run_log import read_log
 
 MAX_OTHER_ROWS = 8_192
 _BINS = 80

@@ -23,6 +23,8 @@ _FOR_HUB = ("shots", "shots_split", "seed", "max_new_tokens", "dtype")
 @click.option("--device", default="auto", help="auto, cpu, cuda or mps")
 @click.option("--seed", type=int, default=0, help="the training seed")
 @click.option("--resume", is_flag=True, help="go on with an interrupted run")
+@click.option("--csv", type=path_type(), help="a file for a copy of the log: step, measure, value")
+@click.option("--tensorboard", type=path_type(), help="a folder for event files with the log")
 @common
 def train(
     dataset: Path,
@@ -32,9 +34,13 @@ def train(
     device: str,
     seed: int,
     resume: bool,
+    csv: Path | None,
+    tensorboard: Path | None,
     as_json: bool,
 ) -> None:
     """Train a reference model with an embedding method.
+
+    On several GPUs: torchrun --nproc-per-node 8 --no-python symshift train ...
 
     Example: symshift train data/ltl runs/ltl --method interchangeable --set steps=2000
     """
@@ -48,8 +54,26 @@ def train(
         device=device,
         seed=seed,
         resume=resume,
+        csv=csv,
+        tensorboard=tensorboard,
     )
     show(config.to_json(), as_json, f"{run}: trained")
+
+
+class Which(click.ParamType[int | str]):
+    """A checkpoint: its step, best or last."""
+
+    name = "STEP|best|last"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        """Return the step as a number."""
+        if str(value).isdecimal():
+            return int(value)
+        if value not in ("best", "last"):
+            raise UsageError(f"--checkpoint {value}: give a step, best or last")
+        return str(value)
 
 
 @click.command(context_settings=CONTEXT)
@@ -64,7 +88,11 @@ def train(
     help="RUN: write only well-formed answers (those of the task's grammar); another system",
 )
 @click.option("--table-seed", type=int, default=0, help="RUN: the seed of the random table")
-@click.option("--checkpoint", type=int, help="RUN: the step of a checkpoint  [default: the last]")
+@click.option(
+    "--checkpoint",
+    type=Which(),
+    help="RUN: the step of a checkpoint, best in validation, or last  [default: the final one]",
+)
 @click.option(
     "--redraw-unseen",
     default="none",

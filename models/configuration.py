@@ -14,6 +14,7 @@ from symshift.data.errors import DataError, UsageError, unknown_name
 from symshift.data.options import build, option, to_plain
 from symshift.data.vocabulary import Window
 from symshift.models.bodies.body import BodyOptions
+from symshift.models.config_file import config_fault
 from symshift.models.embedding import EmbeddingMethod, load_method
 from symshift.models.encoding import Codec
 
@@ -34,7 +35,10 @@ class TrainConfig(BodyOptions):
         None, "rows for the first K names, where rows have names (none: those of the data)"
     )
     steps: int = option(2400, "training steps")
-    batch_size: int = option(64, "rows in a batch")
+    batch_size: int = option(64, "rows in a batch, of all processes together")
+    accumulate: int = option(
+        1, "parts of a batch that are computed one after another, for less memory"
+    )
     pool_batches: int = option(
         2, "batches among which rows are sorted by length; more is faster and learns less"
     )
@@ -45,10 +49,15 @@ class TrainConfig(BodyOptions):
     precision: str = option(
         "auto", "type of matrix products; auto: bfloat16 on CUDA", ("auto", "float32", "bfloat16")
     )
+    compile: bool = option(False, "compile the model with torch.compile")
+    deterministic: bool = option(
+        False, "use deterministic operations alone, which are slower on CUDA"
+    )
     threads: int = option(0, "threads of the CPU; 0: as many as PyTorch takes")
     log_every: int = option(50, "steps between lines of the log")
     validate_every: int = option(500, "steps between validations")
     validation_rows: int = option(256, "validation rows that are solved each time")
+    patience: int = option(0, "validations in a row without a better one that end it (0: never)")
     checkpoint_every: int = option(500, "steps between checkpoints")
     keep_checkpoints: int = option(2, "checkpoints to keep (0: all)")
 
@@ -71,7 +80,7 @@ class TrainConfig(BodyOptions):
         super().__post_init__()
 
 
-_MAY_BE_ZERO = ("warmup_steps", "threads", "keep_checkpoints")
+_MAY_BE_ZERO = ("warmup_steps", "threads", "patience", "keep_checkpoints")
 # A file may state any number, and what it states is built: no more than a large machine holds.
 _MOST = {
     **dict.fromkeys(("width", "ff_width"), 1 << 16),
@@ -169,15 +178,16 @@ class RunConfig:
             raise DataError(
                 f"{where}: schema_version {version!r}, this symshift reads {SCHEMA_VERSION}"
             )
+        if fault := config_fault(plain):
+            raise DataError(f"{where}: no configuration of a run: {fault}")
+        values = {field.name: plain[field.name] for field in dataclasses.fields(cls)}
         try:
-            values = {field.name: plain[field.name] for field in dataclasses.fields(cls)}
             values["options"] = build(load_method(plain["method"]).Options, plain["options"], KIND)
             values["train"] = build(TrainConfig, plain["train"], KIND)
-            values["fixed_tokens"] = tuple(plain["fixed_tokens"])
             values["window"] = Window(*plain["window"])
-        except (KeyError, TypeError, AttributeError) as error:
-            raise DataError(f"{where}: no configuration of a run ({error})") from None
-        return cls(**values)
+        except UsageError as error:
+            raise DataError(f"{where}: no configuration of a run: {error}") from None
+        return cls(**{**values, "fixed_tokens": tuple(plain["fixed_tokens"])})
 
 
 def split_settings(method: str, settings: Mapping[str, str]) -> tuple[Any, TrainConfig]:

@@ -6,6 +6,7 @@ docstring's first line is what users read, and nothing else is edited.
 Shapes: V rows (fixed tokens, then symbols), D width, B batch, M symbols.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, cast
@@ -20,6 +21,7 @@ from symshift.data.plugins import plugin
 
 LOSSES = ("adacos", "cross-entropy")
 OUTPUTS = ("dense", "generated")
+MAX_NAMES = 1 << 22
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +105,7 @@ class ParameterReport:
     """Values that are kept and not trained."""
 
 
-class EmbeddingMethod(nn.Module):
+class EmbeddingMethod(nn.Module, ABC):
     """Base of the methods: two duties, `table` and `parameter_report`, and hooks.
 
     A hook does nothing unless it is overridden.
@@ -127,6 +129,7 @@ class EmbeddingMethod(nn.Module):
     input_scale: float | None = None
     """What rows are multiplied by when they are read; None for the square root of their width."""
 
+    @abstractmethod
     def table(self, num_symbols: int, generator: torch.Generator) -> Tensor:
         """Return the rows that read tokens.
 
@@ -140,7 +143,6 @@ class EmbeddingMethod(nn.Module):
         Raises:
             UsageError: If there can be no M rows; the message gives the limit and the remedy.
         """
-        raise NotImplementedError
 
     def answers(self, table_VD: Tensor) -> Tensor:
         """Return the rows that answer, in the order of the table: itself, where they are tied."""
@@ -194,9 +196,9 @@ class EmbeddingMethod(nn.Module):
         return ""
 
     @classmethod
+    @abstractmethod
     def parameter_report(cls, shape: TableShape, options: Any) -> ParameterReport:
         """Count the values of a method without building it, so that it can be asked at any size."""
-        raise NotImplementedError
 
 
 class UntiedMethod(EmbeddingMethod):

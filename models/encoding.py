@@ -1,30 +1,29 @@
-"""Tokens as numbers: ids, packed tree paths, and ragged arrays that are padded a batch at a time.
+"""Tokens as numbers: ids, and packed tree paths.
 
 Ids: 0 pad, 1 start, 2 end, then the task's fixed tokens, then symbols by vocabulary position.
-
-Shapes: N rows, B rows of a batch, T tokens.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
-from torch import Tensor
 
 from symshift.data.errors import UsageError
 from symshift.data.task import Task
 from symshift.data.vocabulary import Window, name_at, position_of
+from symshift.models.ragged import AnyInt, Ragged, lengths_of
 
 PAD, START, END = 0, 1, 2
 SPECIAL_TOKENS = ("<pad>", "<start>", "<end>")
 MAX_PATH = 62
 
-Ints = npt.NDArray[np.int64]
+_, _START, _END = SPECIAL_TOKENS
+_KEPT_ANSWERS = 1 << 14
+_KEPT_PATHS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,16 @@ class Codec:
         """The number of ids that are not symbols."""
         return len(SPECIAL_TOKENS) + len(self.fixed_tokens)
 
+    @property
+    def num_ids(self) -> int:
+        """The number of ids."""
+        return self.num_fixed + len(self.window)
+
+    @property
+    def dtype(self) -> np.dtype[AnyInt]:
+        """The type that ids are stored in."""
+        return np.dtype(np.int16 if self.num_ids <= 1 << 15 else np.int32)
+
     @cached_property
     def _tokens(self) -> tuple[str, ...]:
         return (*SPECIAL_TOKENS, *self.fixed_tokens, *self.window.names())
@@ -56,7 +65,15 @@ class Codec:
             UsageError: If a symbol is not in the window; the message names the remedy.
         """
         try:
-            return [self._ids[token] for token in tokens]
+            return list(map(self._ids.__getitem__, tokens))
+        except KeyError as error:
+            raise self._unknown(error.args[0]) from None
+
+    def ragged(self, rows: Sequence[Sequence[str]]) -> Ragged:
+        """Return the ids of rows of tokens; raises as encode does."""
+        ids = map(self._ids.__getitem__, chain.from_iterable(rows))
+        try:
+            return Ragged.packed(lengths_of(rows), np.fromiter(ids, self.dtype))
         except KeyError as error:
             raise self._unknown(error.args[0]) from None
 
@@ -75,53 +92,6 @@ class Codec:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ragged:
-    """Rows of whole numbers, of different lengths, one behind the other in one array."""
-
-    lengths: Ints
-    """The length of each row, always on the CPU."""
-    values: Tensor
-    """The numbers, and a 0 behind them."""
-    starts: Tensor
-    """Where each row starts."""
-    sizes: Tensor
-    """The lengths again, where the values are."""
-
-    @classmethod
-    def of(cls, rows: Sequence[Sequence[int]]) -> "Ragged":
-        """Store rows; numbers below 2^31 take 4 bytes each, others 8."""
-        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-        values = np.zeros(int(lengths.sum()) + 1, np.int64)
-        values[:-1] = np.fromiter(chain.from_iterable(rows), np.int64, len(values) - 1)
-        if values.max() < 1 << 31:
-            values = values.astype(np.int32)
-        return cls(
-            lengths=lengths,
-            values=torch.from_numpy(values),
-            starts=torch.from_numpy(lengths.cumsum() - lengths),
-            sizes=torch.from_numpy(lengths),
-        )
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    def to(self, device: torch.device) -> "Ragged":
-        """Return the same rows on a device."""
-        moved = {name: getattr(self, name).to(device) for name in ("values", "starts", "sizes")}
-        return replace(self, **moved)
-
-    def padded(self, rows_B: Ints) -> Tensor:
-        """Return some rows as one tensor_BT of int64, with zeros behind the shorter ones."""
-        device = self.values.device
-        chosen_B = torch.from_numpy(rows_B).to(device)
-        places_T = torch.arange(int(self.lengths[rows_B].max()), device=device)
-        at_BT = self.starts[chosen_B, None] + places_T
-        inside_BT = places_T < self.sizes[chosen_B, None]
-        values_BT = self.values[at_BT.clamp(max=len(self.values) - 1)]
-        return values_BT.long().masked_fill(~inside_BT, 0)
-
-
-@dataclass(frozen=True, kw_only=True)
 class EncodedRows:
     """The rows of a split as numbers."""
 
@@ -131,6 +101,16 @@ class EncodedRows:
     """Answers, each between START and END."""
     paths: Ragged | None
     """Packed tree paths of the problems' tokens; None where none are needed."""
+
+    @classmethod
+    def joined(cls, parts: Sequence["EncodedRows"]) -> "EncodedRows":
+        """Return the rows of several, in order; all have paths, or none has."""
+        paths = [part.paths for part in parts if part.paths is not None]
+        return cls(
+            source=Ragged.joined([part.source for part in parts]),
+            target=Ragged.joined([part.target for part in parts]),
+            paths=Ragged.joined(paths) if paths else None,
+        )
 
     def __len__(self) -> int:
         return len(self.source)
@@ -147,7 +127,7 @@ class EncodedRows:
 def encode_problems(
     task: Task, codec: Codec, inputs: Iterable[str], *, with_paths: bool
 ) -> EncodedRows:
-    """Turn problems into numbers, once; their answers hold no more than START.
+    """Turn problems into numbers; their answers hold no more than START.
 
     Args:
         task: Their task.
@@ -158,29 +138,37 @@ def encode_problems(
     Raises:
         UsageError: If a name has no id, or paths are needed and the task's inputs are no trees.
     """
-    sources, paths = [], []
-    for text in inputs:
-        tokens = task.encode_input(text)
-        sources.append([*codec.encode(tokens), END])
-        if with_paths:
-            paths.append(packed_paths(task, tokens))
+    problems = list(map(task.encode_input, inputs))
+    paths = Ragged.of([packed_paths(task, p) for p in problems]) if with_paths else None
     return EncodedRows(
-        source=Ragged.of(sources),
-        target=Ragged.of([[START]] * len(sources)),
-        paths=Ragged.of(paths) if with_paths else None,
+        source=codec.ragged([(*tokens, _END) for tokens in problems]),
+        target=codec.ragged([(_START,)] * len(problems)),
+        paths=paths,
     )
 
 
 def encode_rows(
     task: Task, codec: Codec, rows: Iterable[Mapping[str, Any]], *, with_paths: bool
 ) -> EncodedRows:
-    """Turn rows (mappings with `input` and `target`) into numbers, once; see encode_problems."""
-    inputs, targets = [], []
-    for row in rows:
-        inputs.append(row["input"])
-        targets.append([START, *codec.encode(task.encode_target(row["target"])), END])
-    problems = encode_problems(task, codec, inputs, with_paths=with_paths)
-    return replace(problems, target=Ragged.of(targets))
+    """Turn rows (mappings with `input` and `target`) into numbers; see encode_problems."""
+    texts = [(row["input"], row["target"]) for row in rows]
+    batch = [text for text, _ in texts], [answer for _, answer in texts]
+    return next(encode_batches(task, codec, [batch], with_paths=with_paths))
+
+
+def encode_batches(
+    task: Task,
+    codec: Codec,
+    batches: Iterable[tuple[Sequence[str], Sequence[str]]],
+    *,
+    with_paths: bool,
+) -> Iterator[EncodedRows]:
+    """Yield batches of inputs and of their targets as numbers; see encode_problems."""
+    tokens_of = lru_cache(_KEPT_ANSWERS)(task.encode_target)
+    for inputs, targets in batches:
+        answers = [(_START, *tokens_of(target), _END) for target in targets]
+        problems = encode_problems(task, codec, inputs, with_paths=with_paths)
+        yield replace(problems, target=codec.ragged(answers))
 
 
 def packed_paths(task: Task, tokens: Sequence[str]) -> list[int]:
@@ -194,7 +182,7 @@ def packed_paths(task: Task, tokens: Sequence[str]) -> list[int]:
         raise UsageError(
             f"the inputs of task {task.name} are no trees: set encoder_positions=sinusoidal"
         )
-    return [*map(pack_path, paths), 0]
+    return [*map(_packed, paths), 0]
 
 
 def pack_path(path: Sequence[int]) -> int:
@@ -206,3 +194,6 @@ def pack_path(path: Sequence[int]) -> int:
     for choice in reversed(path[:MAX_PATH]):
         packed = packed << 1 | choice
     return packed
+
+
+_packed = lru_cache(_KEPT_PATHS)(pack_path)

@@ -1,7 +1,7 @@
 """A reference model: an embedding method, a body and a loss.
 
-Shapes: B batch, T answer tokens, S problem tokens, D width, V rows, C rows that can be answers
-(all but pad and start, in the same order).
+Shapes: B batch, T answer tokens, S problem tokens, N tokens of all answers, D width, V rows, C rows
+that can be answers (all but pad and start, in the same order).
 """
 
 import math
@@ -41,13 +41,16 @@ class ReferenceModel(nn.Module):
         table_VD = self.method.table(num_symbols, generator)
         return Rows(table_VD, self.method.answers(table_VD)[FIRST_ANSWER:])
 
-    def batch_loss(self, batch: Batch, rows: Rows) -> Tensor:
-        """Return the mean loss over the answers' tokens."""
+    def batch_loss(self, batch: Batch, rows: Rows, num_labels: int | None = None) -> Tensor:
+        """Return the sum of the losses of the answers' tokens over num_labels, or their number."""
+        loss: Tensor = self.loss(*self.batch_scores(batch, rows), num_labels)
+        return loss
+
+    def batch_scores(self, batch: Batch, rows: Rows) -> tuple[Tensor, Tensor]:
+        """Return scores_NC of the answers' tokens and their labels_N; IGNORED for padding."""
         scores_NC = self._scores(self._hidden(batch, rows), rows).flatten(0, 1)
         labels_N = batch.target[:, 1:].flatten()
-        labels_N = torch.where(labels_N == PAD, IGNORED, labels_N - FIRST_ANSWER)
-        loss: Tensor = self.loss(scores_NC, labels_N)
-        return loss
+        return scores_NC, torch.where(labels_N == PAD, IGNORED, labels_N - FIRST_ANSWER)
 
     def begin(self, batch: Batch, rows: Rows, max_length: int) -> BodyState:
         """Read the problems and begin answers of at most max_length tokens."""

@@ -1,12 +1,10 @@
 """Predictions of a trained run for a data set, with a file beside them that says how they came."""
 
 import json
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 from tqdm import tqdm
 
 from symshift.data.dataset import Dataset, open_dataset
@@ -15,13 +13,16 @@ from symshift.data.files import require_output, whole_file, write_json
 from symshift.data.options import to_plain
 from symshift.data.plugins import load_task
 from symshift.models import redrawing
-from symshift.models.building import build_model, needs_paths, parameter_counts, table_shape
+from symshift.models.building import needs_paths, parameter_counts, table_shape
 from symshift.models.configuration import RunConfig, versions
 from symshift.models.decoding.answering import Answerer
+from symshift.models.decoding.search import MAX_BEAM
 from symshift.models.encoding import Codec, EncodedRows, encode_problems
-from symshift.models.model import ReferenceModel
+from symshift.models.loading import load_model
+from symshift.models.memory import memory_explained
+from symshift.models.model import ReferenceModel, Rows
 from symshift.models.streams import cpu_threads, pick_device, pick_dtype, stream
-from symshift.models.training.checkpoints import CONFIG, RunFolder
+from symshift.models.training.checkpoints import RunFolder
 from symshift.models.variants import system_name
 
 META_VERSION = 1
@@ -36,7 +37,7 @@ def predict(
     beam: int = 1,
     constrained: bool = False,
     table_seed: int = 0,
-    checkpoint: int | None = None,
+    checkpoint: int | str | None = None,
     redraw_unseen: str = "none",
     batch_size: int = 256,
     device: str = "auto",
@@ -55,10 +56,10 @@ def predict(
         dataset_path: The data set.
         output_path: The file to write.
         split: The rows to answer.
-        beam: Answers that are kept at each step; 1 is greedy.
+        beam: Answers that are kept at each step, at most MAX_BEAM; 1 is greedy.
         constrained: Whether only well-formed answers are written, as the task's grammar has them.
         table_seed: The seed of the drawn rows.
-        checkpoint: The step of a checkpoint; the final weights if not given.
+        checkpoint: The step of one, or "best" or "last"; the final weights if not given.
         redraw_unseen: One of redrawing.REDRAWS: fresh values for rows that were never trained.
         batch_size: Problems in a batch.
         device: One of streams.DEVICES.
@@ -75,14 +76,16 @@ def predict(
         UsageError: If the data set is of another task or uses names that have no rows, or there is
             nothing to redraw, or the task states no grammar of its answers.
         DataError: If the run or the data set is broken or unfinished.
+        SymshiftError: If memory is short.
     """
     require_output(output_path)
+    _require_sizes(beam, batch_size)
     folder, dataset = RunFolder(run_path), open_dataset(dataset_path)
     config = folder.read_config()
     _require_same_task(config, dataset)
     where = pick_device(device)
-    weights, weights_file = folder.weights(None if checkpoint == config.train.steps else checkpoint)
-    model = _load(config, weights)
+    weights = folder.weights(None if checkpoint == config.train.steps else checkpoint)
+    model = load_model(config, weights.tensors, run_path / weights.file)
     draws = stream("redraw-unseen", table_seed)
     redrawing.redraw_unseen(model.method, table_shape(config), redraw_unseen, draws)
     model.to(where)
@@ -94,13 +97,14 @@ def predict(
     ).to(where)
     with torch.no_grad(), cpu_threads(config.train.threads if threads is None else threads):
         table = model.rows(len(answerer.codec.window), stream("prediction-table", table_seed))
-        texts = _texts(answerer.answers(table, encoded, beam=beam, batch_size=batch_size), encoded)
+        texts = _texts(answerer, table, encoded, beam, batch_size)
     write_lines(output_path, columns["id"], texts)
-    phase = model.method.phase(checkpoint or config.train.steps, config.train.steps)
+    phase = model.method.phase(weights.step or config.train.steps, config.train.steps)
     meta = {
         **_origin(config, model, dataset, split),
         "name": system_name(name or config.method, phase, redraw_unseen, constrained),
-        "checkpoint": weights_file,
+        "checkpoint": weights.file,
+        "step": weights.step,
         "phase": phase or None,
         "redraw_unseen": redraw_unseen,
         "table_seed": table_seed,
@@ -147,14 +151,11 @@ def _require_same_task(config: RunConfig, dataset: Dataset) -> None:
         raise DataError(f"the tokens of task {config.task} have changed: train the model again")
 
 
-def _load(config: RunConfig, weights: Mapping[str, Tensor]) -> ReferenceModel:
-    model = build_model(config)
-    try:
-        model.load_state_dict(weights)
-    except RuntimeError as error:
-        reason = str(error).splitlines()[-1].strip()
-        raise DataError(f"the weights do not fit the run's {CONFIG}: {reason}") from None
-    return model.eval()
+def _require_sizes(beam: int, batch_size: int) -> None:
+    if not 1 <= beam <= MAX_BEAM:
+        raise UsageError(f"--beam {beam}: keep at least 1 and at most {MAX_BEAM} answers")
+    if batch_size < 1:
+        raise UsageError(f"--batch-size {batch_size}: give at least 1 row")
 
 
 def _answerer(
@@ -177,10 +178,14 @@ def _answerer(
     return Answerer(model=model, task=task, codec=codec, dtype=dtype, grammar=grammar)
 
 
-def _texts(batches: Iterable[list[tuple[int, str]]], encoded: EncodedRows) -> list[str]:
+def _texts(
+    answerer: Answerer, table: Rows, encoded: EncodedRows, beam: int, batch_size: int
+) -> list[str]:
     """Return the answers in the order of the rows, with a progress bar."""
     texts = [""] * len(encoded)
-    with tqdm(total=len(encoded), unit="row", disable=None) as bar:
+    batches = answerer.answers(table, encoded, beam=beam, batch_size=batch_size)
+    sizes = f"with --batch-size {batch_size} and --beam {beam}: give smaller ones"
+    with memory_explained(sizes), tqdm(total=len(encoded), unit="row", disable=None) as bar:
         for batch in batches:
             for number, text in batch:
                 texts[number] = text

@@ -1,5 +1,6 @@
 """Random streams, devices and threads; each stream is a function of a path of names and numbers."""
 
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
@@ -21,8 +22,12 @@ def stream(*path: Part) -> torch.Generator:
     return torch.Generator().manual_seed(stream_seed(*path))
 
 
-def pick_device(name: str) -> torch.device:
+def pick_device(name: str, number: int | None = None) -> torch.device:
     """Return the device with this name; "auto" takes CUDA, MPS or the CPU, the first there is.
+
+    Args:
+        name: One of DEVICES.
+        number: Which of several GPUs; PyTorch's current one if not given.
 
     Raises:
         UsageError: If the name is unknown or there is no such device.
@@ -38,7 +43,12 @@ def pick_device(name: str) -> torch.device:
         name = next(kind for kind, is_there in present.items() if is_there)
     if not present[name]:
         raise UsageError(f"device {name!r}: this PyTorch sees none; use --device auto or cpu")
-    return torch.device(name)
+    if name != "cuda" or number is None:
+        return torch.device(name)
+    if number >= torch.cuda.device_count():
+        raise UsageError(f"process {number}: there are {torch.cuda.device_count()} GPUs here")
+    torch.cuda.set_device(number)
+    return torch.device(name, number)
 
 
 def pick_dtype(precision: str, device: torch.device) -> torch.dtype:
@@ -51,6 +61,20 @@ def pick_dtype(precision: str, device: torch.device) -> torch.dtype:
 def mixed_precision(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[None]:
     """Return the context in which a model runs; weights stay in float32."""
     return torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32)
+
+
+@contextmanager
+def deterministic_operations(only: bool) -> Iterator[None]:
+    """Let PyTorch refuse, in the context, operations whose results differ from run to run."""
+    before = torch.are_deterministic_algorithms_enabled()
+    if only:
+        # Read by cuBLAS when its first handle is made.
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
 
 
 @contextmanager

@@ -86,16 +86,16 @@ class Copy:
         """Compare an answer with the input; white space only separates."""
         if text is None:
             return Judgement(Verdict.INVALID, "null is no answer")
-        given, answer = tokens_of(row["input"]), tokens_of(text[: MAX_TEXT + 1])
-        distinct = set(answer)
-        names = set(filter(is_name, distinct))
-        foreign = not names <= set(given)
+        if text == row["input"] and len(text) <= MAX_TEXT:
+            return Judgement(Verdict.EXACT)
+        (given, known), (answer, names) = _read(row["input"]), _read(text[: MAX_TEXT + 1])
+        foreign = not names <= known
         if len(text) > MAX_TEXT:
             reason = f"text of {len(text)} characters: at most {MAX_TEXT} are read"
             return Judgement(Verdict.INVALID, reason, foreign)
         if answer == given:
             return Judgement(Verdict.EXACT)
-        if names != distinct:
+        if not names.issuperset(answer):
             at, token = next((at, t) for at, t in enumerate(answer) if t not in names)
             return Judgement(Verdict.INVALID, f"token {at} ({token!r}) is no symbol", foreign)
         return Judgement(Verdict.INCORRECT, _difference(given, answer), foreign)
@@ -192,12 +192,7 @@ def _num_symbols(options: Options, window: Window) -> Range:
 @lru_cache(maxsize=16)
 def _counts(lengths: Range, num_symbols: Range, num_names: int) -> Mapping[Cell, int]:
     """Return the number of strings in each cell that has any."""
-    counts = {
-        (k, length): count
-        for length in range(max(1, lengths.min), lengths.max + 1)
-        for k in range(max(1, num_symbols.min), min(num_symbols.max, length) + 1)
-        if (count := count_strings(length, num_names, Range(k, k)))
-    }
+    counts = count_strings(lengths, num_names, num_symbols)
     if not counts:
         raise UsageError(
             f"size {lengths}: no string of these lengths has {num_symbols} distinct symbols"
@@ -219,11 +214,21 @@ def _problem(symbols: tuple[str, ...]) -> Problem:
     return Problem(text, tuple(dict.fromkeys(symbols)), len(symbols), text)
 
 
+@lru_cache(maxsize=64)
+def _read(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the tokens of a text, and the names among them."""
+    tokens = tokens_of(text)
+    return tokens, frozenset(filter(is_name, set(tokens)))
+
+
 def _difference(given: tuple[str, ...], answer: tuple[str, ...]) -> str:
     for at, (right, wrong) in enumerate(zip(given, answer, strict=False)):
         if right != wrong:
             return f"symbol {at} is {wrong!r}, not {right!r}"
-    return f"{len(answer)} symbols, not {len(given)}"
+    counts = f"{len(answer)} symbols, not {len(given)}"
+    if len(answer) < len(given):
+        return f"symbol {len(answer)} ({given[len(answer)]!r}) is missing: {counts}"
+    return f"symbol {len(given)} ({answer[len(given)]!r}) is behind the end: {counts}"
 
 
 TASK: Task = Copy()

@@ -145,7 +145,7 @@ class LTL:
         if text is None:
             return Judgement(Verdict.INVALID, "null is no answer")
         try:
-            answer = traces.parse(text)
+            answer = _read_trace(text)
         except TraceError as error:
             return Judgement(Verdict.INVALID, str(error))
         foreign = not set(answer.symbols()) <= set(formula)
@@ -169,7 +169,10 @@ class LTL:
         if judgement.verdict is not Verdict.INCORRECT:
             return judgement.reason or "every word of the trace satisfies the formula"
         formula = formulas.parse(row["input"])
-        word = lasso.counterexample(formula, traces.parse(text))
+        try:
+            word = lasso.counterexample(formula, traces.parse(text))
+        except BudgetExceeded as error:
+            return f"{judgement.reason}; none is shown: {error}"
         assert word is not None, "an incorrect trace has a counter-word"
         return f"the word {traces.show(word)} is one of the trace's and violates the formula"
 
@@ -217,12 +220,17 @@ def _constant(name: str, symbols: Sequence[str]) -> Trace:
     return Trace((), (conjunction(dict.fromkeys(symbols, name == "all-true")),))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _parsed(text: str, target: str) -> tuple[Formula, Trace]:
     try:
         return formulas.parse(text), traces.parse(target)
     except (FormulaError, TraceError) as error:
         raise DataError(f"the ltl row {text!r:.60}: {error}") from None
+
+
+@lru_cache(maxsize=64)
+def _read_trace(text: str) -> Trace:
+    return traces.parse(text)
 
 
 def _same(answer: Trace, target: Trace) -> bool:

@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+
 import hypothesis
 import pytest
 import spot_presence
@@ -17,3 +19,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def need():
     """Return what gives what another function finds, or does without it."""
     return spot_presence.need
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep tests, and the commands that they run, out of the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SYMSHIFT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield

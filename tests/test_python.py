@@ -53,6 +53,13 @@ def test_mistakes_are_refused():
         symshift.task("lt")
     with pytest.raises(UsageError, match="'symbols'"):
         symshift.generate("copy", symbol=3)
+    with pytest.raises(UsageError, match=r"train=5 is for a data set .* take as many as you need"):
+        symshift.generate("horn", train=5)
+    with pytest.raises(UsageError, match=r"Known: balance.* symbols$"):
+        symshift.generate("horn", preset="horn-rp")
+    for wrong in ({"seed": "x"}, {"seed": None}, {"symbols": 2.5}, {"names": (0, 3)}):
+        with pytest.raises(UsageError, match=next(iter(wrong))):
+            symshift.generate("copy", **wrong)
     with pytest.raises(ValueError, match="nothing to score"):
         symshift.score([], {})
     rows = [next(symshift.generate("copy"))]

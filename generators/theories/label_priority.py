@@ -12,9 +12,8 @@ So the closure takes exactly as many rounds as there are levels above 0.
 from collections.abc import Iterator, Sequence
 from math import comb
 
-from symshift.data.options import Range
 from symshift.data.seeds import Draws
-from symshift.generators.theories.limits import Limits
+from symshift.generators.theories.limits import Limits, Sizes
 from symshift.generators.theories.refinement import Clause
 from symshift.generators.theories.trials import Draft
 
@@ -30,22 +29,17 @@ def draw_by_labels(
     Args:
         draws: The randomness.
         limits: What the theory may be.
-        num_symbols: The numbers of predicates to choose from; rules and facts need not use all,
-            as far as the limits allow.
+        num_symbols: The numbers of predicates to choose from.
         closure_depth: The rounds.
 
     Returns:
         None if MAX_TRIES theories broke a limit.
     """
     for _ in range(MAX_TRIES):
-        num_atoms = draws.choice(num_symbols)
-        counts = limits.counts(num_atoms, closure_depth)
-        assert counts is not None, "the numbers were chosen for the depth"
-        num_rules = counts.rules.min + draws.below(counts.rules.max - counts.rules.min + 1)
-        num_facts = limits.facts_beside(num_rules, counts)
-        levels = _Levels(draws, num_atoms, closure_depth + 1, limits.body_size.min, num_facts)
+        sizes = limits.draw_sizes(draws, num_symbols, closure_depth)
+        levels = _Levels(draws, sizes, closure_depth + 1, limits.body_size.min)
         clauses = _Clauses(draws, limits, levels)
-        if clauses.fill(num_rules) and clauses.num_occurring >= limits.num_symbols.min:
+        if clauses.fill(sizes.num_rules) and clauses.num_occurring >= limits.num_symbols.min:
             draws.shuffle(clauses.found)
             return Draft(levels.facts, clauses.found, levels.rounds)
     return None
@@ -54,9 +48,8 @@ def draw_by_labels(
 class _Levels:
     """Atoms spread over levels, and their labels."""
 
-    def __init__(
-        self, draws: Draws, num_atoms: int, num_levels: int, least: int, num_facts: Range
-    ) -> None:
+    def __init__(self, draws: Draws, sizes: Sizes, num_levels: int, least: int) -> None:
+        num_atoms = sizes.num_atoms
         order = list(range(num_atoms))
         draws.shuffle(order)
         self.level = [0] * num_atoms
@@ -70,7 +63,7 @@ class _Levels:
             atoms = [order.pop() for _ in range(width + (number < rest))]
             low, high = least, len(atoms) - least
             if number == 0:
-                low, high = num_facts.min, num_facts.max
+                low, high = sizes.facts.min, sizes.facts.max
             num_true = _coins(draws, len(atoms), low, high)
             for place, atom in enumerate(atoms):
                 self.level[atom] = number

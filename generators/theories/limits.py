@@ -6,11 +6,13 @@ atom for each round and one more, so c is at most p - b - 1; label priority puts
 label into every round, so that p is at least 2b(c + 1).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from symshift.data.errors import UsageError
 from symshift.data.options import Range
+from symshift.data.seeds import Draws
 from symshift.generators.theories.counting import most_rules, num_rules
 from symshift.generators.theories.options import Options
 
@@ -29,6 +31,17 @@ class Counts(NamedTuple):
     """The rules."""
     facts: Range
     """The facts, for some number of rules."""
+
+
+class Sizes(NamedTuple):
+    """How large one theory is to be."""
+
+    num_atoms: int
+    """Predicates to draw from; rules and facts need not use all, as far as the limits allow."""
+    num_rules: int
+    """Its rules."""
+    facts: Range
+    """How many facts there may be beside them."""
 
 
 class _Own(NamedTuple):
@@ -98,6 +111,20 @@ class Limits:
         if self.has_labels_first:
             return self._num_rules(num_symbols) // 2
         return most_rules(num_symbols, closure_depth, self.body_size, facts)
+
+    def draw_sizes(self, draws: Draws, num_symbols: Sequence[int], closure_depth: int) -> Sizes:
+        """Draw how large a theory is to be.
+
+        Args:
+            draws: The randomness.
+            num_symbols: The numbers of predicates to choose from (`fitting_symbols`).
+            closure_depth: The rounds of its closure.
+        """
+        num_atoms = draws.choice(num_symbols)
+        counts = self.counts(num_atoms, closure_depth)
+        assert counts is not None, "the numbers were chosen for the depth"
+        num_rules = counts.rules.min + draws.below(counts.rules.max - counts.rules.min + 1)
+        return Sizes(num_atoms, num_rules, self.facts_beside(num_rules, counts))
 
     def facts_beside(self, num_rules: int, counts: Counts) -> Range:
         """Return how many facts there may be beside so many rules."""

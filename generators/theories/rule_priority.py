@@ -36,8 +36,7 @@ def draw_by_rules(
     Args:
         draws: The randomness.
         limits: What the theory may be.
-        num_symbols: The numbers of predicates to choose from; rules and facts need not use all,
-            as far as the limits allow.
+        num_symbols: The numbers of predicates to choose from.
         closure_depth: The rounds.
         has_underivable: Whether some atom of a rule must not be derivable.
         prefers_heads: Whether it shall be the head of one, where the facts can be chosen so.
@@ -47,16 +46,13 @@ def draw_by_rules(
     """
     keys = draws.integers(_KEY_SPACE)
     for _ in range(MAX_TRIES):
-        num_atoms = draws.choice(num_symbols)
-        counts = limits.counts(num_atoms, closure_depth)
-        assert counts is not None, "the numbers were chosen for the depth"
-        num_rules = counts.rules.min + draws.below(counts.rules.max - counts.rules.min + 1)
+        num_atoms, num_rules, facts = limits.draw_sizes(draws, num_symbols, closure_depth)
         clauses = _rules(draws, limits.body_size, num_atoms, num_rules)
         if clauses is None:
             continue
         trials = Trials(clauses, [_order(keys, num_atoms) for _ in range(NUM_ORDERS)], num_atoms)
         fitting = trials.with_depth(closure_depth)
-        fitting &= trials.allowed(limits.facts_beside(num_rules, counts), limits.num_symbols.min)
+        fitting &= trials.allowed(facts, limits.num_symbols.min)
         if has_underivable:
             fitting &= ~trials.deriving(trials.atoms)
         if prefers_heads:

@@ -5,9 +5,12 @@ It sees embedded tokens, scaled as its residual stream is; it knows no names, id
 Shapes: B batch, S problem tokens, T answer tokens, D width.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from torch import Tensor, nn
 
 from symshift.data.errors import UsageError
@@ -127,23 +130,52 @@ class BodyState(Protocol):
 
 
 State = TypeVar("State", bound=BodyState)
+Length = TypeVar("Length", int, npt.NDArray[np.int64])
 
 
-class Body(nn.Module, Generic[State]):
+def answer_limit(num_problem: Length) -> Length:
+    """Return the most tokens that the answer to a problem may have: 3 times its own, and 24.
+
+    A function of the problem alone, so an answer depends on no other row.
+    """
+    return 3 * num_problem + 24
+
+
+class Body(nn.Module, ABC, Generic[State]):
     """Base of the bodies: built as `BODY(options, generator)`, whose draws are its first values."""
 
-    def require(self, num_problem: int, num_answer: int) -> None:
-        """Raise UsageError if the body cannot take problems and answers of so many tokens."""
-        raise NotImplementedError
+    @abstractmethod
+    def needs(self, num_problem: int, num_answer: int) -> list[tuple[Positions, int]]:
+        """Return each scheme with the positions it must have for rows of so many tokens."""
 
+    def require(self, num_problem: int, num_answer: int) -> None:
+        """Raise UsageError if the body cannot take problems and answers of so many tokens.
+
+        Whatever the answers in the data, there must be room for those that it may write itself:
+        else a model could be trained that cannot answer.
+        """
+        room = max(num_answer, answer_limit(num_problem))
+        limited = [
+            (scheme.num_places, num)
+            for scheme, num in self.needs(num_problem, room)
+            if scheme.num_places is not None
+        ]
+        places = min((has for has, _ in limited), default=0)
+        needed = max((num for _, num in limited), default=0)
+        if needed > places:
+            raise UsageError(
+                f"{needed} positions, but the model has learned {places}: "
+                f"train it with --set max_positions={needed}, or with other positions"
+            )
+
+    @abstractmethod
     def hidden(self, problems: Problems, answers_BTD: Tensor) -> Tensor:
         """Return the hidden_BTD that predict the token behind each token of whole answers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def begin(self, problems: Problems, max_length: int) -> State:
         """Read the problems and begin answers of at most max_length tokens."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self, embedded_BD: Tensor, state: State) -> Tensor:
         """Take in the next token of each answer and return its hidden_BD; moves the state on."""
-        raise NotImplementedError

@@ -121,9 +121,9 @@ class DecoderOnly(Body[SequenceState]):
         self._copies_after_norm = options.copy_place == "after-norm"
         initialise(self, generator)
 
-    def require(self, num_problem: int, num_answer: int) -> None:
-        """Raise UsageError if the body cannot take problems and answers of so many tokens."""
-        self.positions.require(num_problem + num_answer)
+    def needs(self, num_problem: int, num_answer: int) -> list[tuple[Positions, int]]:
+        """Return the one scheme, for problem and answer in a row."""
+        return [(self.positions, num_problem + num_answer)]
 
     def hidden(self, problems: Problems, answers_BTD: Tensor) -> Tensor:
         """Return the states that predict the next tokens of whole answers."""

@@ -21,9 +21,8 @@ class Positions(nn.Module):
 
     needs_paths: ClassVar[bool] = False
     """Whether it needs the inputs' tree paths (Task.tree_paths)."""
-
-    def require(self, num_positions: int) -> None:
-        """Raise UsageError if the scheme has fewer positions."""
+    num_places: int | None = None
+    """How many positions it has; None for no end."""
 
     def added(self, embedded_BTD: Tensor, start: int | Tensor, paths_BT: Tensor | None) -> Tensor:
         """Return the embedded tokens with their positions added.

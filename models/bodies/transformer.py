@@ -139,10 +139,9 @@ class EncoderDecoder(Body[DecoderState]):
         self.dropout = nn.Dropout(options.dropout)
         initialise(self, generator)
 
-    def require(self, num_problem: int, num_answer: int) -> None:
-        """Raise UsageError if the body cannot take problems and answers of so many tokens."""
-        self.encoder_positions.require(num_problem)
-        self.decoder_positions.require(num_answer)
+    def needs(self, num_problem: int, num_answer: int) -> list[tuple[Positions, int]]:
+        """Return both schemes, one for problems and one for answers."""
+        return [(self.encoder_positions, num_problem), (self.decoder_positions, num_answer)]
 
     def hidden(self, problems: Problems, answers_BTD: Tensor) -> Tensor:
         """Return the states that predict the next tokens of whole answers."""

@@ -13,6 +13,8 @@ from torch import Tensor, nn
 
 from symshift.data.errors import UsageError
 
+MAX_DIGITS = 64
+
 
 class Codebooks(nn.Module):
     """A vector for each value of each digit: the seed of a token is the sum of its digits' ones."""

@@ -12,19 +12,12 @@ import torch
 from symshift.data.grammar import Grammar
 from symshift.data.task import Task
 from symshift.models.batches import batch_of
+from symshift.models.bodies.body import answer_limit
 from symshift.models.decoding.constraint import Constraint, constraint_of
 from symshift.models.decoding.search import decode
-from symshift.models.encoding import Codec, EncodedRows, Ints
+from symshift.models.encoding import Codec, EncodedRows
 from symshift.models.model import ReferenceModel, Rows
 from symshift.models.streams import mixed_precision
-
-
-def answer_limits(source_lengths: Ints) -> Ints:
-    """Return the most tokens that the answer to each problem may have: 3 times its own, and 24.
-
-    A function of the problem alone, so an answer depends on no other row.
-    """
-    return 3 * source_lengths + 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +38,8 @@ class Answerer:
     def require(self, encoded: EncodedRows) -> None:
         """Raise UsageError if the model cannot take some of the problems, or their answers."""
         lengths = encoded.source.lengths
-        limits = answer_limits(lengths)
-        self.model.body.require(int(lengths.max(initial=0)), int(limits.max(initial=0)))
+        longest = int(lengths.max(initial=0))
+        self.model.body.require(longest, answer_limit(longest))
 
     def answers(
         self, rows: Rows, encoded: EncodedRows, *, beam: int, batch_size: int
@@ -62,8 +55,8 @@ class Answerer:
         self.require(encoded)
         lengths = encoded.source.lengths
         order = np.argsort(lengths, kind="stable")
-        limits = torch.from_numpy(answer_limits(lengths))
-        longest = int(answer_limits(lengths).max(initial=0))
+        limits = torch.from_numpy(answer_limit(lengths))
+        longest = int(answer_limit(lengths).max(initial=0))
         constraint = self._constraint(longest, encoded.source.values.device)
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]

@@ -14,6 +14,8 @@ from symshift.models.encoding import END, START
 from symshift.models.model import FIRST_ANSWER, ReferenceModel, Rows
 
 LENGTH_PENALTY = 1.0
+MAX_BEAM = 1024
+"""Far more than any paper keeps; memory and time grow with it."""
 
 
 @torch.no_grad()
@@ -39,8 +41,8 @@ def decode(
         The ids of each answer, without START and END. One that met its limit is as long as that;
         with a constraint it is whole all the same.
     """
-    if beam < 1:
-        raise ValueError(f"beam={beam} must be at least 1")
+    if not 1 <= beam <= MAX_BEAM:
+        raise ValueError(f"beam={beam} must be at least 1 and at most {MAX_BEAM}")
     writer = _Writer(model, rows, batch, limits_B, beam, constraint)
     written_BT = _greedy(writer, limits_B) if beam == 1 else _beam_search(writer, limits_B, beam)
     return [ids[: ids.index(END)] if END in ids else ids for ids in written_BT.tolist()]

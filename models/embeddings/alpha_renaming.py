@@ -13,8 +13,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from symshift.data.errors import UsageError
-from symshift.data.options import option
+from symshift.data.options import option, require_sizes
 from symshift.models.embedding import (
+    MAX_NAMES,
     EmbeddingMethod,
     HeadOptions,
     ParameterReport,
@@ -31,6 +32,10 @@ class AlphaRenamingOptions(HeadOptions):
     pool: int | None = option(None, "rows to deal out (none: as many as the vocabulary)")
     final_norm: bool = option(True, "scale each row to length 1")
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_sizes(self, "pool", most=MAX_NAMES)
+
 
 class AlphaRenaming(EmbeddingMethod):
     """Fixed rows L and a pool A of P rows: U = [L; A[injection]], rows scaled to length 1."""
@@ -46,10 +51,7 @@ class AlphaRenaming(EmbeddingMethod):
         self.loss = options.loss
         self._options = options
         self.fixed = normal_parameter(shape.num_fixed, shape.width, generator)
-        size = _pool_size(shape, options)
-        if size < 1:
-            raise UsageError(f"pool={size}: at least 1 row is needed")
-        self.pool = normal_parameter(size, shape.width, generator)
+        self.pool = normal_parameter(_pool_size(shape, options), shape.width, generator)
 
     def table(self, num_symbols: int, generator: torch.Generator) -> Tensor:
         """Return the fixed rows and M different rows of the pool in random order."""

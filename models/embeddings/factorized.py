@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from symshift.data.errors import UsageError
-from symshift.data.options import option
+from symshift.data.options import option, require_sizes
 from symshift.models.embedding import (
     ParameterReport,
     TableShape,
@@ -33,8 +32,7 @@ class FactorizedOptions(UntiedOptions):
     rank: int = option(16, "width of the narrow rows")
 
     def __post_init__(self) -> None:
-        if self.rank < 1:
-            raise UsageError(f"rank={self.rank} must be at least 1")
+        require_sizes(self, "rank")
 
 
 class Factorized(UntiedMethod):

@@ -26,34 +26,29 @@ from dataclasses import dataclass
 import torch
 
 from symshift.data.errors import UsageError
-from symshift.data.options import option
-from symshift.models.embedding import LOSSES, TableShape
-from symshift.models.embeddings.learned import Learned, LearnedOptions
+from symshift.data.options import option, require_sizes
+from symshift.models.embedding import TableShape
+from symshift.models.embeddings.learned import Learned, PlainOptions
 
 ROWS = ("all", "unseen", "symbols")
 EARLY = 10
+MAX_STEPS = 2**31 - 1
 _MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ForgettingOptions(LearnedOptions):
-    """Options of `learned`, with the plain model's defaults, and when to reset what."""
+class ForgettingOptions(PlainOptions):
+    """Options of the plain table, and when to reset what."""
 
     every: int = option(1000, "steps from one reset to the next")
     until: int | None = option(None, "the step from which on nothing is reset (none: to the end)")
     rows: str = option(
         "all", "what is reset; unseen: rows of names that training never meets", choices=ROWS
     )
-    final_norm: bool = option(False, "scale each row to length 1")
-    feature_norm: bool = option(False, "scale the last hidden state to length 1")
-    loss: str = option("cross-entropy", "the training loss", choices=LOSSES)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("every", "until"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UsageError(f"{name}={value} must be at least 1")
+        require_sizes(self, "every", "until", most=MAX_STEPS)
 
 
 class Forgetting(Learned):

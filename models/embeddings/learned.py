@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from symshift.data.options import option
 from symshift.models.embedding import (
+    LOSSES,
     EmbeddingMethod,
     HeadOptions,
     ParameterReport,
@@ -30,6 +31,15 @@ class LearnedOptions(HeadOptions):
     """Options of the learned table."""
 
     final_norm: bool = option(True, "scale each row to length 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainOptions(LearnedOptions):
+    """The same options, with the defaults of the plain model: no norms, and cross-entropy."""
+
+    final_norm: bool = option(False, "scale each row to length 1")
+    feature_norm: bool = option(False, "scale the last hidden state to length 1")
+    loss: str = option("cross-entropy", "the training loss", choices=LOSSES)
 
 
 class Learned(EmbeddingMethod):

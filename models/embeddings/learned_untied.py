@@ -6,39 +6,27 @@ N(0, 1/D). `final_norm=true feature_norm=true loss=adacos` gives `learned` with 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from symshift.data.options import option
 from symshift.models.embedding import (
-    LOSSES,
     ParameterReport,
     TableShape,
     TokenTable,
     normal_parameter,
 )
-from symshift.models.embeddings.learned import Learned, LearnedOptions, first_std
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearnedUntiedOptions(LearnedOptions):
-    """Options of the two learned tables: those of `learned`, with the plain model's defaults."""
-
-    final_norm: bool = option(False, "scale each row of both tables to length 1")
-    feature_norm: bool = option(False, "scale the last hidden state to length 1")
-    loss: str = option("cross-entropy", "the training loss", choices=LOSSES)
+from symshift.models.embeddings.learned import Learned, LearnedOptions, PlainOptions, first_std
 
 
 class LearnedUntied(Learned):
     """A table E_in of V rows that read, and a table E_out of V rows that answer."""
 
-    Options = LearnedUntiedOptions
+    Options = PlainOptions
 
     def __init__(
-        self, shape: TableShape, options: LearnedUntiedOptions, generator: torch.Generator
+        self, shape: TableShape, options: PlainOptions, generator: torch.Generator
     ) -> None:
         super().__init__(shape, options, generator)
         self.output = "dense"

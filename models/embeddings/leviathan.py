@@ -31,9 +31,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from symshift.data.errors import UsageError
-from symshift.data.options import option
-from symshift.models.codes.codebooks import Codebooks, codebooks_size
+from symshift.data.options import option, require_sizes
+from symshift.models.codes.codebooks import MAX_DIGITS, Codebooks, codebooks_size
 from symshift.models.embedding import (
     ParameterReport,
     TableShape,
@@ -59,9 +58,9 @@ class LeviathanOptions(UntiedOptions):
     rank: int = option(16, "products of a head")
 
     def __post_init__(self) -> None:
-        for name, least in (("seed_dim", 1), ("heads", 1), ("knots", 2), ("rank", 1)):
-            if getattr(self, name) < least:
-                raise UsageError(f"{name}={getattr(self, name)} must be at least {least}")
+        require_sizes(self, "digits", most=MAX_DIGITS)
+        require_sizes(self, "seed_dim", "heads", "rank")
+        require_sizes(self, "knots", least=2)
 
 
 class Leviathan(UntiedMethod):

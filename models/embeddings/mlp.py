@@ -21,8 +21,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from symshift.data.errors import UsageError
-from symshift.data.options import option
-from symshift.models.codes.codebooks import Codebooks, codebooks_size
+from symshift.data.options import option, require_sizes
+from symshift.models.codes.codebooks import MAX_DIGITS, Codebooks, codebooks_size
 from symshift.models.embedding import (
     ParameterReport,
     TableShape,
@@ -51,11 +51,11 @@ class MlpOptions(UntiedOptions):
     seed_dim: int | None = option(None, f"width of the digits' vectors (none: {SEED_DIM})")
 
     def __post_init__(self) -> None:
-        for name in ("hidden_dim", "digits", "seed_dim"):
+        require_sizes(self, "digits", most=MAX_DIGITS)
+        require_sizes(self, "hidden_dim", "seed_dim")
+        for name in ("digits", "seed_dim"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UsageError(f"{name}={value} must be at least 1")
-            if value is not None and name != "hidden_dim" and self.form == "flat":
+            if value is not None and self.form == "flat":
                 raise UsageError(f"{name}={value} needs form=factored")
 
     @property

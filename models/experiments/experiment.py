@@ -37,6 +37,7 @@ from typing import Any
 
 from symshift.data.catalogue import shipped_toml
 from symshift.data.errors import DataError, UsageError, unknown_name
+from symshift.data.example import SPLITS
 from symshift.data.plugins import load_task
 from symshift.generators.generation import plan, with_preset
 from symshift.models.configuration import split_settings
@@ -110,6 +111,7 @@ class Experiment:
             for used in (group.data, *group.tests):
                 if used not in self.data:
                     raise unknown_name(f"data set in train.{name}", used, self.data)
+            _check_rows(group, f"train.{name}", self.data)
             for how in group.redraw:
                 require_redraw(how)
             _check_systems(group, f"train.{name}")
@@ -144,6 +146,26 @@ def _check_wish(wish: Mapping[str, Any], where: str, data: Mapping[str, Any]) ->
         plan(wish["task"], drawn(wish))
     else:
         raise UsageError(f"{where}: give a task, or a data set to rename")
+
+
+def _check_rows(group: Group, where: str, data: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse data sets of another task, or without the rows that they are used for.
+
+    A copy has those of its origin. Cells alone are filled from all splits.
+    """
+    task = _origin(group.data, data)["task"]
+    for used, split in ((group.data, "train"), *((name, "test") for name in group.tests)):
+        origin = _origin(used, data)
+        if origin["task"] != task:
+            raise UsageError(f"{where}: data.{used} is of task {origin['task']}, not {task}")
+        asked = drawn(origin)
+        cells_alone = "per_cell" in asked and not any(asked.get(name) for name in SPLITS)
+        if asked.get(split, 0) < 1 and not cells_alone:
+            raise UsageError(f"{where}: data.{used} has no {split} rows; ask for {split} = N")
+
+
+def _origin(name: str, data: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    return data[data[name].get("rename", name)]
 
 
 def drawn(wish: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A run on disk: config.json, model.safetensors, log.jsonl, checkpoints/.
+"""A run on disk: config.json, model.safetensors, checkpoints/, and where its log is.
 
 Only safetensors and JSON: nothing that is read can run. A checkpoint is a folder that is whole or
 absent: it is written under a hidden name, synced, then renamed. One whose files do not have the
@@ -8,13 +8,13 @@ hashes in its state.json is passed over. Weights to evaluate lie beside the chec
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
@@ -23,8 +23,9 @@ from symshift.data.files import read_json, sha256_of, whole_file, write_json
 from symshift.models.configuration import RunConfig
 
 CONFIG, WEIGHTS, LOG = "config.json", "model.safetensors", "log.jsonl"
+BEST, LAST = "best", "last"
 OPTIMIZER, STATE = "optimizer.safetensors", "state.json"
-_PREFIX, _KEPT = "step-", ".safetensors"
+_PREFIX, _KEPT, _NOTE = "step-", ".safetensors", "found"
 _State = dict[nn.Parameter, dict[str, Tensor]]
 
 
@@ -39,7 +40,18 @@ class Checkpoint:
     optimizer: Mapping[str, Tensor]
     """The optimiser's state, "moment/parameter" to tensor."""
     progress: Mapping[str, Any]
-    """Plain values: what was summed up since the last line of the log."""
+    """Plain values: sums since the last line of the log, and the best validation so far."""
+
+
+class Weights(NamedTuple):
+    """The weights of a step."""
+
+    tensors: dict[str, Tensor]
+    """By name."""
+    file: str
+    """The file they are in, from the run's folder."""
+    step: int | None
+    """The step; None for the final ones."""
 
 
 class RunFolder:
@@ -78,31 +90,38 @@ class RunFolder:
         """Tell whether the final weights are there."""
         return (self.path / WEIGHTS).is_file()
 
-    def weights(self, step: int | None = None) -> tuple[dict[str, Tensor], str]:
-        """Return weights and the name of the file they are in.
+    def weights(self, which: int | str | None = None) -> "Weights":
+        """Return the weights of a step.
 
         Args:
-            step: One of `steps`; the final weights if not given.
+            which: One of `steps`; BEST for those that did best in validation; LAST for the newest
+                there are. The final weights if not given.
 
         Raises:
             UsageError: If there is no such checkpoint; those that exist are named.
             DataError: If the run is not finished, or the file is broken.
         """
-        path = self.path / WEIGHTS
-        if step is not None:
-            # Kept ones first: a checkpoint of the same step comes and goes.
-            path = self._kept(step)
-            if not path.is_file():
-                path = self._folder(step) / WEIGHTS
-            if not path.is_file():
-                steps = ", ".join(map(str, self.steps())) or "none"
-                raise UsageError(f"{self.path}: no checkpoint of step {step}; there are: {steps}")
-        elif not path.is_file():
-            raise DataError(
-                f"{self.path}: the run is not finished; `symshift train ... --resume` goes on with "
-                "it, or give --checkpoint STEP"
-            )
-        return _load(path), str(path.relative_to(self.path))
+        path = self._path_of(which)
+        if path.is_file():
+            return Weights(_load(path), str(path.relative_to(self.path)), _step_of(path))
+        if which is not None:
+            names = ", ".join([*map(str, self.steps()), *([BEST] if self._best.is_file() else [])])
+            raise UsageError(f"{self.path}: no checkpoint {which}; there are: {names or 'none'}")
+        raise DataError(
+            f"{self.path}: the run is not finished; `symshift train ... --resume` goes on with "
+            "it, or give --checkpoint STEP, best or last"
+        )
+
+    def _path_of(self, which: int | str | None) -> Path:
+        if which == LAST and not self.is_finished():
+            which = max(self.steps(), default=LAST)
+        if which in (None, LAST):
+            return self.path / WEIGHTS
+        if which == BEST:
+            return self._best
+        # Kept ones first: a checkpoint of the same step comes and goes.
+        step = int(which)
+        return self._kept(step) if self._kept(step).is_file() else self._folder(step) / WEIGHTS
 
     def steps(self) -> list[int]:
         """Return the steps whose weights are there, in order."""
@@ -111,6 +130,15 @@ class RunFolder:
     def keep_weights(self, step: int, weights: Mapping[str, Tensor]) -> None:
         """Write the weights of a step, which stay for as long as the run does."""
         _save(self._kept(step), weights)
+
+    def keep_best(self, weights: Mapping[str, Tensor], found: Mapping[str, Any]) -> None:
+        """Write the weights that did best in validation so far, with what was found."""
+        # One note: the order of several in the file is not fixed.
+        _save(self._best, weights, {_NOTE: json.dumps(found, sort_keys=True)})
+
+    @property
+    def _best(self) -> Path:
+        return self._checkpoints / f"{BEST}{_KEPT}"
 
     def save(self, checkpoint: Checkpoint, keep: int) -> None:
         """Write a checkpoint, then remove the oldest beyond the last `keep` (0: none)."""
@@ -128,14 +156,19 @@ class RunFolder:
         for step in self._steps_named("")[:-keep] if keep else []:
             shutil.rmtree(self._folder(step))
 
-    def latest(self) -> Checkpoint | None:
-        """Return the last checkpoint that is whole, or None."""
-        for step in reversed(self._steps_named("")):
-            if (checkpoint := self._read(step)) is not None:
-                return checkpoint
-        return None
+    def write_batch(self, step: int, plain: Mapping[str, Any]) -> Path:
+        """Write the rows of a step that failed, and return the file."""
+        path = self.path / f"non-finite-{step:08d}.json"
+        write_json(path, {"step": step, **plain})
+        return path
 
-    def _read(self, step: int) -> Checkpoint | None:
+    def latest_step(self) -> int | None:
+        """Return the step of the last checkpoint that is whole, or None."""
+        whole = (step for step in reversed(self._steps_named("")) if self.checkpoint(step))
+        return next(whole, None)
+
+    def checkpoint(self, step: int) -> Checkpoint | None:
+        """Return the checkpoint of a step, or None if it is not there or not whole."""
         folder = self._folder(step)
         try:
             state = read_json(folder / STATE)
@@ -164,67 +197,12 @@ class RunFolder:
         return self._checkpoints / f"{_PREFIX}{step:08d}{_KEPT}"
 
 
-class RunLog:
-    """The log of a run: JSON lines without times, so the same run has the same log."""
-
-    def __init__(self, path: Path, after_step: int | None) -> None:
-        """Open the log.
-
-        Args:
-            path: The file.
-            after_step: Go on behind this step's lines and drop later ones; None starts anew.
-        """
-        kept = [] if after_step is None else _lines_until(path, after_step)
-        with whole_file(path) as hidden:
-            hidden.write_bytes(b"".join(kept))
-        self._file = path.open("a", encoding="utf-8", newline="\n")
-
-    def write(self, step: int, **values: Any) -> None:
-        """Append a line; values must be finite."""
-        line = json.dumps({"step": step, **values}, sort_keys=True, allow_nan=False)
-        self._file.write(line + "\n")
-        self._file.flush()
-
-    def __enter__(self) -> "RunLog":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-
-def read_log(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a run's log.
-
-    Raises:
-        DataError: If it is missing or broken.
-    """
-    try:
-        with path.open(encoding="utf-8") as file:
-            for number, text in enumerate(file, 1):
-                line = json.loads(text)
-                if not isinstance(line, dict) or type(line.get("step")) is not int:
-                    raise DataError(f"{path}: line {number} is none of a run's log")
-                yield line
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{path}: no log of a run ({error})") from None
-
-
-def _lines_until(path: Path, step: int) -> list[bytes]:
-    kept = []
-    for line in path.read_bytes().splitlines(keepends=True) if path.is_file() else []:
-        try:
-            if json.loads(line)["step"] > step:
-                break
-        except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
-            break
-        kept.append(line)
-    return kept
-
-
-def _save(path: Path, tensors: Mapping[str, Tensor]) -> None:
+def _save(
+    path: Path, tensors: Mapping[str, Tensor], notes: Mapping[str, str] | None = None
+) -> None:
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with whole_file(path) as hidden:
-        save_file(plain, hidden)
+        save_file(plain, hidden, dict(notes) if notes else None)
 
 
 def _load(path: Path) -> dict[str, Tensor]:
@@ -232,6 +210,18 @@ def _load(path: Path) -> dict[str, Tensor]:
         return load_file(path)
     except (SafetensorError, OSError) as error:
         raise DataError(f"{path}: broken or truncated ({error})") from None
+
+
+def _step_of(path: Path) -> int | None:
+    """Return the step that a file's path or its notes tell."""
+    if path.name == f"{BEST}{_KEPT}":
+        try:
+            with safe_open(path, "pt") as file:
+                return int(json.loads(file.metadata()[_NOTE])["step"])
+        except (SafetensorError, OSError, TypeError, KeyError, ValueError):
+            raise DataError(f"{path}: does not say which step it is of; train again") from None
+    found = re.search(rf"{_PREFIX}([0-9]+)", f"{path.parent.name}/{path.name}")
+    return int(found[1]) if found else None
 
 
 def optimizer_state(

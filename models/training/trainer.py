@@ -1,58 +1,86 @@
 """The training step, and the loop's state: all else follows from the seed and the step's number.
 
-Shapes: B rows of a batch.
+A step's batch is computed in parts: `accumulate` of them one after another in each process.
+
+Shapes: B rows of a batch, or of a part of it.
 """
 
-import math
+import functools
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
-from symshift.models.batches import BatchOrder, batch_of
+from symshift.data.errors import UsageError
+from symshift.models.batches import Batch, BatchOrder, batch_of
 from symshift.models.building import build_model
-from symshift.models.configuration import RunConfig, TrainConfig
+from symshift.models.configuration import RunConfig
 from symshift.models.encoding import EncodedRows
+from symshift.models.losses import AdaCos, Angles, angles
 from symshift.models.model import ReferenceModel, Rows
+from symshift.models.ragged import Ints
 from symshift.models.streams import mixed_precision, pick_dtype, stream, stream_seed
 from symshift.models.training.checkpoints import Checkpoint, load_optimizer_state, optimizer_state
+from symshift.models.training.optimizing import build_optimizer, learning_rate
+from symshift.models.training.refusals import explained
+from symshift.models.training.team import Team
 
-BETAS = (0.9, 0.95)
-
-
-def learning_rate(step: int, config: TrainConfig) -> float:
-    """Return the rate of a step, counted from 1: a linear warm-up, then a cosine that ends at 0."""
-    if step <= config.warmup_steps:
-        return config.lr * step / config.warmup_steps
-    rest = max(config.steps - config.warmup_steps, 1)
-    return config.lr * 0.5 * (1 + math.cos(math.pi * (step - config.warmup_steps) / rest))
+_NEVER = 1 << 62
 
 
-def build_optimizer(model: ReferenceModel, config: TrainConfig) -> torch.optim.AdamW:
-    """Return AdamW with weight decay on matrices and tables, and none on biases and norms.
+class PartLoss(nn.Module):
+    """The table and the loss of a part of a batch: all that gradients flow through."""
 
-    Groups of the embedding method's own values are marked: they follow its schedule.
-    """
-    own = {*model.method.parameters()}
-    trained = [p for p in model.parameters() if p.requires_grad]
-    groups = [
-        {
-            "params": [p for p in trained if (p in own) is is_own and (p.dim() > 1) is is_matrix],
-            "weight_decay": config.weight_decay if is_matrix else 0.0,
-            "is_own": is_own,
-        }
-        for is_own in (False, True)
-        for is_matrix in (True, False)
-    ]
-    fused = trained[0].device.type in ("cpu", "cuda")
-    return torch.optim.AdamW([g for g in groups if g["params"]], lr=0.0, betas=BETAS, fused=fused)
+    def __init__(self, model: ReferenceModel, config: RunConfig, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.model = model
+        self._num_symbols = model.method.training_symbols(len(config.known_names))
+        self._dtype = dtype
+        self._loss = model.batch_loss
+        if config.train.compile:
+            self._loss = torch.compile(model.batch_loss, dynamic=True)
+
+    def forward(self, batch: Batch, generator: torch.Generator, num_labels: int) -> Tensor:
+        """Return the loss summed over the part's labels, divided by those of the whole batch."""
+        with mixed_precision(batch.source.device, self._dtype):
+            rows = self.model.rows(self._num_symbols, generator)
+            return self._loss(batch, rows, num_labels)
+
+    @torch.no_grad()
+    def angles(self, batch: Batch, generator: torch.Generator) -> Angles:
+        """Return what AdaCos's scale follows."""
+        with mixed_precision(batch.source.device, self._dtype):
+            rows = self.model.rows(self._num_symbols, generator)
+            scores_NC, labels_N = self.model.batch_scores(batch, rows)
+        return angles(scores_NC, labels_N, self.model.loss.scale)
 
 
 class Trainer:
     """A model in training."""
 
-    def __init__(self, config: RunConfig, encoded: EncodedRows, device: torch.device) -> None:
+    def __init__(
+        self,
+        config: RunConfig,
+        encoded: EncodedRows,
+        device: torch.device,
+        team: Team | None = None,
+    ) -> None:
+        """Build the model and its optimiser.
+
+        Args:
+            config: The run's configuration.
+            encoded: The rows of the training split.
+            device: Where the model is to be.
+            team: The processes that train it, if there are others.
+
+        Raises:
+            UsageError: If the rows do not fit the model, or a batch has fewer rows than parts.
+        """
         self.config = config
         """The run's configuration."""
+        self.team = team or Team()
+        """The processes that train the model."""
         self.model = build_model(config).to(device)
         """The model, in training mode."""
         self.dtype = pick_dtype(config.train.precision, device)
@@ -75,9 +103,25 @@ class Trainer:
             pool_batches=config.train.pool_batches,
             seed=config.seed,
         )
+        self._num_parts = config.train.accumulate * self.team.size
+        self._require_rows_in_parts(len(encoded) // self._order.batches_per_epoch)
+        self._part = PartLoss(self.model, config, self.dtype)
+        self._shared_part = self.team.shared(self._part)
+        if self.team.size > 1 and isinstance(self.model.loss, AdaCos):
+            rows_in_turns = -(-config.train.batch_size // self._num_parts) * config.train.accumulate
+            most_places = rows_in_turns * (int(longest_answer) - 1)
+            self.model.loss.gather = functools.partial(self.team.gather, most_places=most_places)
         self._loss_sum = torch.zeros((), device=device)
         self._norm = torch.zeros((), device=device)
+        self._first_bad = torch.full((), _NEVER, device=device)
         self._num_summed = 0
+
+    def _require_rows_in_parts(self, num_rows: int) -> None:
+        if num_rows < self._num_parts:
+            raise UsageError(
+                f"batches of {num_rows} rows cannot be shared by {self.team.size} process(es) with "
+                f"accumulate={self.config.train.accumulate}: give a greater --set batch_size"
+            )
 
     def require_table(self) -> None:
         """Raise UsageError if the method cannot make the rows that a step needs."""
@@ -85,13 +129,65 @@ class Trainer:
             num_symbols = self.model.method.training_symbols(self._num_names)
             self.model.rows(num_symbols, self._stream("table", 1))
 
+    def batch_rows(self, step: int) -> Ints:
+        """Return the numbers of the training rows that a step sees, in all processes."""
+        return self._order.rows(step)
+
     def step(self) -> None:
-        """Do the next step. Seeds PyTorch's global generator, for dropout."""
+        """Do the next step. Seeds PyTorch's global generator, for dropout.
+
+        Raises:
+            SymshiftError: If memory was short, or an operation is not as deterministic as asked.
+        """
         step = self.step_done + 1
+        with explained(self.config.train, step):
+            self._accumulate_gradients(step)
+            self._update(step)
+        self.step_done = step
+
+    def _accumulate_gradients(self, step: int) -> None:
+        numbers = range(self.team.rank, self._num_parts, self.team.size)
+        rows_B = self.batch_rows(step)
+        num_labels = int((self._encoded.target.lengths[rows_B] - 1).sum())
+        parts = [self._part_of(step, rows_B, number) for number in numbers]
+        loss_module = self.model.loss
+        if isinstance(loss_module, AdaCos) and len(parts) > 1:
+            loss_module.is_held = True
+            seen = [self._part.angles(part, self._stream("table", step)) for part in parts]
+            loss_module.move(Angles.joined(seen))
+        for number, part in zip(numbers, parts, strict=True):
+            self._seed_dropout(step, number)
+            with self._until_last(number):
+                loss = self._shared_part(part, self._stream("table", step), num_labels)
+                # Gradients are averaged over the processes, and have to be added up.
+                (loss * self.team.size).backward()
+            self._loss_sum += loss.detach()
+
+    def _part_of(self, step: int, rows_B: Ints, number: int) -> Batch:
+        batch = batch_of(self._encoded, rows_B[number :: self._num_parts])
+        draw = self.model.method.renamings
+        renamings = draw(len(rows_B), self._num_names, self._stream("names", step))
+        if renamings is None:
+            return batch
+        own_BM = renamings[number :: self._num_parts].to(self.device)
+        return batch.renamed(own_BM, self.config.codec.num_fixed)
+
+    def _seed_dropout(self, step: int, number: int) -> None:
+        path = (step, number) if number else (step,)
+        torch.manual_seed(stream_seed("dropout", self.config.seed, *path))
+
+    def _until_last(self, number: int) -> AbstractContextManager[None]:
+        """Return the context of a part's loss: only that of the last is followed by an exchange."""
+        is_last = number + self.team.size >= self._num_parts
+        if is_last or not isinstance(self._shared_part, DistributedDataParallel):
+            return nullcontext()
+        return self._shared_part.no_sync()
+
+    def _update(self, step: int) -> None:
         config = self.config.train
-        loss = self._loss(step)
-        loss.backward()  # type: ignore[no-untyped-call]
         self._norm = nn.utils.clip_grad_norm_(self._names, config.clip_norm)
+        bad = torch.where(self._norm.isfinite(), _NEVER, step)
+        self._first_bad = torch.minimum(self._first_bad, bad)
         own_step = self.model.method.schedule_step(step, config.steps)
         for group in self._optimizer.param_groups:
             group["lr"] = learning_rate(own_step if group["is_own"] else step, config)
@@ -99,22 +195,7 @@ class Trainer:
         self._optimizer.zero_grad(set_to_none=True)
         after_step = self.model.method.after_step
         after_step(step, config.steps, self._optimizer, self._stream("after-step", step))
-        self._loss_sum += loss.detach()
         self._num_summed += 1
-        self.step_done = step
-
-    def _loss(self, step: int) -> Tensor:
-        method = self.model.method
-        rows_B = self._order.rows(step)
-        batch = batch_of(self._encoded, rows_B)
-        renamings = method.renamings(len(rows_B), self._num_names, self._stream("names", step))
-        if renamings is not None:
-            batch = batch.renamed(renamings.to(self.device), self.config.codec.num_fixed)
-        torch.manual_seed(stream_seed("dropout", self.config.seed, step))
-        num_symbols = method.training_symbols(self._num_names)
-        with mixed_precision(self.device, self.dtype):
-            rows = self.model.rows(num_symbols, self._stream("table", step))
-            return self.model.batch_loss(batch, rows)
 
     def phase(self) -> dict[str, str]:
         """Return where in a cycle of its own the method is, as an entry of the log."""
@@ -125,10 +206,15 @@ class Trainer:
         """Return the rows for validation: drawn once for the run, where they are drawn."""
         return self.model.rows(self._num_names, self._stream("validation-table", 0))
 
+    def first_bad_step(self) -> int | None:
+        """Return the first step whose gradient was not finite, since the start of this process."""
+        step = int(self._first_bad.item())
+        return None if step == _NEVER else step
+
     def summary(self) -> dict[str, float]:
         """Return the mean loss since the last summary, the last gradient's norm and the scale."""
         values = {
-            "loss": (self._loss_sum / self._num_summed).item(),
+            "loss": self._total_loss() / self._num_summed,
             "lr": learning_rate(self.step_done, self.config.train),
             "grad_norm": self._norm.item(),
             "scale": self.model.loss.scale.item(),
@@ -137,20 +223,24 @@ class Trainer:
         self._num_summed = 0
         return values
 
+    def _total_loss(self) -> float:
+        return self.team.add_up(self._loss_sum.clone()).item()
+
     def checkpoint(self) -> Checkpoint:
         """Return everything that training goes on from."""
         return Checkpoint(
             step=self.step_done,
             weights=self.model.state_dict(),
             optimizer=optimizer_state(self._optimizer, self._names),
-            progress={"loss_sum": self._loss_sum.item(), "num_summed": self._num_summed},
+            progress={"loss_sum": self._total_loss(), "num_summed": self._num_summed},
         )
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint."""
         self.model.load_state_dict(checkpoint.weights)
         load_optimizer_state(self._optimizer, self._names, checkpoint.optimizer)
-        self._loss_sum.fill_(checkpoint.progress["loss_sum"])
+        # Sums are over all processes, and the first one has them.
+        self._loss_sum.fill_(checkpoint.progress["loss_sum"] if self.team.is_first else 0.0)
         self._num_summed = checkpoint.progress["num_summed"]
         self.step_done = checkpoint.step
 

@@ -4,11 +4,11 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numbered_rows import numbered_row
 
 from symshift.data.catalogue import catalogue
 from symshift.data.dataset import open_dataset
 from symshift.data.errors import UsageError
-from symshift.data.example import Example
 from symshift.generators import quota as quotas
 from symshift.generators.candidates import FULL, Skipped
 from symshift.generators.generation import plan, preset, with_preset
@@ -17,35 +17,21 @@ from symshift.generators.verification import first_problems
 from symshift.generators.writer import write_dataset
 
 
-def row(number, split="train", cell=(1, 3), shortcuts=()):
-    return Example(
-        id=f"x-{number}",
-        task="copy",
-        input="a",
-        target="a",
-        symbols=("a",),
-        num_symbols=cell[0],
-        size=cell[1],
-        canonical_id=f"{number:032x}",
-        split=split,
-        perturbation="none",
-        shortcuts=shortcuts,
-        index=number,
-        solver="s",
-    )
-
-
 def test_rows_are_taken_until_a_split_is_full():
     quota = Quota(Demand(rows={"train": 2}))
 
-    assert [quota.judge(row(n)) for n in range(3)] == [True, True, False]
+    assert [quota.judge(numbered_row(n)) for n in range(3)] == [True, True, False]
     assert quota.is_satisfied
     assert quota.rejects == {FULL: 1}
 
 
 def test_a_split_that_is_full_hides_every_other_reason():
     # So that a worker may skip what it knows to be surplus without changing a count.
-    for outcome in (row(1, "test"), Skipped("unsatisfiable", "test"), Skipped(FULL, "test")):
+    for outcome in (
+        numbered_row(1, "test"),
+        Skipped("unsatisfiable", "test"),
+        Skipped(FULL, "test"),
+    ):
         quota = Quota(Demand(rows={"train": 2}))
         quota.judge(outcome)
 
@@ -55,7 +41,7 @@ def test_a_split_that_is_full_hides_every_other_reason():
 def test_equivalent_rows_are_taken_once():
     quota = Quota(Demand(rows={"train": 5}))
 
-    assert [quota.judge(row(7)), quota.judge(row(7))] == [True, False]
+    assert [quota.judge(numbered_row(7)), quota.judge(numbered_row(7))] == [True, False]
     assert quota.rejects == {"duplicate": 1}
 
 
@@ -64,7 +50,7 @@ def test_a_row_that_is_taken_takes_at_most_32_bytes():
     tracemalloc.start()
     sizes = []
     for number in range(20_001):
-        quota.judge(row(number))
+        quota.judge(numbered_row(number))
         if number in (2_000, 20_000):
             sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
@@ -77,7 +63,7 @@ def test_the_share_of_hard_rows_holds_at_every_moment(kinds, share):
     quota = Quota(Demand(rows={"train": 10**6}, hard_share=share))
     hard = taken = 0
     for number, is_hard in enumerate(kinds):
-        if quota.judge(row(number, shortcuts=() if is_hard else ("all-true",))):
+        if quota.judge(numbered_row(number, shortcuts=() if is_hard else ("all-true",))):
             taken += 1
             hard += is_hard
         assert hard >= share * taken
@@ -88,7 +74,7 @@ def test_an_interrupted_quota_is_restored_from_its_rows_and_state():
     cells = [(1, 3), (2, 4)]
     capacities = {(1, 3): None, (2, 4): 100}
     whole, cut = Quota(demand, capacities), Quota(demand, capacities)
-    outcomes = [row(n, cell=cells[n % 3 == 0]) for n in range(4)] + [
+    outcomes = [numbered_row(n, cell=cells[n % 3 == 0]) for n in range(4)] + [
         Skipped("no", None, (2, 4))
     ] * 5
     taken = [o for o in outcomes if whole.judge(o)]
@@ -103,7 +89,7 @@ def test_a_cell_without_new_rows_is_closed(monkeypatch):
     monkeypatch.setattr(quotas, "DRY_CANDIDATES", 10)
     quota = Quota(Demand(rows={}, per_cell=3), {(1, 3): None})
     for _ in range(11):
-        quota.judge(row(1))
+        quota.judge(numbered_row(1))
 
     assert quota.is_satisfied
     assert quota.whole_cells(is_exhausted=False) == [(1, 3)]
@@ -114,7 +100,7 @@ def test_a_cell_that_had_all_its_candidates_is_closed():
     quota = Quota(Demand(rows={}, per_cell=9), {(1, 3): 4, (2, 4): 9})
     for number in range(4):
         assert (1, 3) not in quota.full
-        quota.judge(row(number, cell=(1, 3)))
+        quota.judge(numbered_row(number, cell=(1, 3)))
 
     assert quota.whole_cells(is_exhausted=False) == [(1, 3)]
     assert quota.full >= {(1, 3)}

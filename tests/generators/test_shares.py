@@ -1,7 +1,8 @@
 import random
 from collections import Counter
 
-from symshift.data.example import Example
+from numbered_rows import numbered_row
+
 from symshift.data.task import Even
 from symshift.generators.quota import UNEVEN, Demand, Quota
 
@@ -14,22 +15,8 @@ CLOSURES = Even(
 
 
 def row(number, label, depth=None, closure_depth=1, split="train", cell=(1, 3)):
-    return Example(
-        id=f"x-{number}",
-        task="horn",
-        input="a",
-        target="a",
-        symbols=("a",),
-        num_symbols=cell[0],
-        size=cell[1],
-        canonical_id=f"{number:032x}",
-        split=split,
-        perturbation="none",
-        shortcuts=(),
-        index=number,
-        solver="s",
-        extra={"label": label, "depth": depth, "closure_depth": closure_depth},
-    )
+    extra = {"label": label, "depth": depth, "closure_depth": closure_depth}
+    return numbered_row(number, split, cell, task="horn", extra=extra)
 
 
 def arrivals(seed, count):

@@ -2,6 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symshift.data.formula import MAX_TEXT
 from symshift.metrics.edit_distance import answer_distance, edit_distance, mean_distance
 
 words = st.lists(st.sampled_from("abc"), max_size=9)
@@ -33,6 +34,12 @@ def test_no_answer_is_as_far_as_an_empty_one() -> None:
     assert answer_distance("a b a", None) == answer_distance("a b a", "") == 3
     assert answer_distance("a b a", " a  b a ") == 0
     assert answer_distance("a b", "a x b") == 1
+
+
+def test_what_is_behind_the_longest_text_that_is_read_is_left_out() -> None:
+    text = "a " * (MAX_TEXT // 2 + 3)
+
+    assert answer_distance(text, text) == 3
 
 
 def test_equal_distances_have_an_interval_within_what_is_possible() -> None:

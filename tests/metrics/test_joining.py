@@ -27,6 +27,17 @@ def test_slices_of_answers_are_the_answers() -> None:
     assert [a.samples for a in slices] == [[i * 2] for i in ids]
 
 
+def test_blocks_of_rows_that_are_sought_together_change_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ids = [str(n) for n in range(20)]
+    answers = {i: i * 2 for i in reversed(ids) if i != "7"}
+    whole = joined(answers, ids).answers(0, 20)
+
+    monkeypatch.setattr("symshift.metrics.joining._SEARCHED_ROWS", 3)
+    assert joined(answers, ids).answers(0, 20) == whole
+
+
 def test_no_predictions_at_all_are_all_missing() -> None:
     assert joined({}, ["a", "b"]).answers(0, 2) == [MISSING, MISSING]
 

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from exchange_files import copies
 from symshift.cli import cli
 from symshift.data import console, errata
 from symshift.data.dataset import Dataset, open_dataset
+from symshift.metrics.rows import SplitRows
 
 
 @pytest.fixture
@@ -19,6 +21,17 @@ def test_a_split_says_what_it_covers(dataset: Dataset) -> None:
     assert dataset.ranges("train") == {"num_symbols": "2-3", "size": "2-4"}
     assert dataset.ranges("test") == {"num_symbols": "1-3", "size": "1-4"}
     assert dataset.ranges("validation") == {}
+
+
+def test_the_rows_of_a_split_are_read_in_order_in_lists_of_any_length(
+    dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = [(row["id"], row["input"]) for row in dataset.rows("test")]
+    monkeypatch.setattr("symshift.metrics.rows._LISTED_ROWS", 2)
+
+    rows = SplitRows(dataset, "test")
+    assert [(row["id"], row["input"]) for row in rows] == stored
+    assert list(rows.column("input")) == [text for _, text in stored]
 
 
 def test_scoring_writes_the_grid_and_counts_edits(
@@ -38,7 +51,8 @@ def test_scoring_writes_the_grid_and_counts_edits(
     # Nothing was copied, so each string is its whole length away.
     assert found["edit_distance"]["value"] == pytest.approx(sum(ids["size"]) / 3)
     assert (found["correct:inside"]["n"], found["correct:outside"]["n"]) == (2, 1)
-    assert "<title>1 symbols, size 1: 0.000" in grid.read_text("utf-8")
+    titles = re.findall("<title>(.*), size", grid.read_text("utf-8"))
+    assert titles == ["1 symbol", "2 symbols", "3 symbols"]
 
 
 def test_scoring_says_what_is_known_to_be_wrong_with_a_data_set(

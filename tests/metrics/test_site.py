@@ -222,6 +222,21 @@ def test_pages_read_without_scripts(tmp_path: Path, score_toy: Score, rows: list
     assert not any(page.all("button") + page.all("input") for page in found.values())
 
 
+def test_an_entry_tells_of_renamings_unless_there_is_one_by_design(
+    tmp_path: Path, score_toy: Callable[..., Scored], make_row: Callable[..., Row]
+) -> None:
+    for cap, is_told in ((120, True), (1, False)):
+        rows = [
+            make_row(name, at, base_id=name, renaming=[{"name": "a", "renamed": name}])
+            for at, name in enumerate("bc")
+        ]
+        scored = score_toy([{**row, "shortcuts": []} for row in rows], {}, max_renamings=cap)
+        write_site([scored.result], tmp_path / str(cap))
+
+        text = " ".join(page.text for page in pages_of(tmp_path / str(cap)).values())
+        assert ("problems have only one" in text) is is_told
+
+
 def test_an_unknown_trained_region_is_said_to_be_unknown(
     tmp_path: Path, score_toy: Score, rows: list[Row]
 ) -> None:

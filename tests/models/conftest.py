@@ -153,26 +153,26 @@ def other_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
 ConfigFactory = Callable[..., RunConfig]
 
 
+def copy_config(method: str = "interchangeable", **settings: object) -> RunConfig:
+    own = {"symbol_dim": "6"} if method == "interchangeable" else {}
+    options, train = split_settings(method, tiny_texts(**{**own, **settings}))
+    return RunConfig(
+        method=method,
+        options=options,
+        train=train,
+        seed=0,
+        task="copy",
+        task_version=1,
+        fixed_tokens=(),
+        window=Window.first(3),
+        dataset={"name": "copy", "fingerprint": "x"},
+    )
+
+
 @pytest.fixture
 def tiny_config() -> ConfigFactory:
     """Return what builds the configuration of a tiny model of copying."""
-
-    def build(method: str = "interchangeable", **settings: object) -> RunConfig:
-        own = {"symbol_dim": "6"} if method == "interchangeable" else {}
-        options, train = split_settings(method, tiny_texts(**{**own, **settings}))
-        return RunConfig(
-            method=method,
-            options=options,
-            train=train,
-            seed=0,
-            task="copy",
-            task_version=1,
-            fixed_tokens=(),
-            window=Window.first(3),
-            dataset={"name": "copy", "fingerprint": "x"},
-        )
-
-    return build
+    return copy_config
 
 
 @pytest.fixture(params=BODIES.values(), ids=BODIES.keys())
@@ -191,18 +191,7 @@ def tiny_model(request: pytest.FixtureRequest, tiny_config: ConfigFactory) -> Re
 def half_trained(request: pytest.FixtureRequest) -> ReferenceModel:
     """Return a model that has half learned to copy, so that its answers depend on all it reads."""
     own = {"lr": "1e-2", "steps": "80", "batch_size": "32"}
-    options, train = split_settings("learned", tiny_texts(**own, **request.param))
-    config = RunConfig(
-        method="learned",
-        options=options,
-        train=train,
-        seed=0,
-        task="copy",
-        task_version=1,
-        fixed_tokens=(),
-        window=Window.first(3),
-        dataset={},
-    )
+    config = copy_config("learned", **own, **request.param)
     rows = encode_rows(COPY, config.codec, copy_rows(300, 3, "train"), with_paths=False)
     trainer = Trainer(config, rows, torch.device("cpu"))
     with torch.random.fork_rng():
@@ -215,3 +204,10 @@ def half_trained(request: pytest.FixtureRequest) -> ReferenceModel:
 def encoded(tiny_config: ConfigFactory) -> EncodedRows:
     """Return 64 encoded rows of copying."""
     return encode_rows(COPY, tiny_config().codec, copy_rows(64, 3, "test"), with_paths=False)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of entries of an empty cache."""
+    monkeypatch.setenv("SYMSHIFT_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "tokens"

@@ -1,4 +1,6 @@
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -33,6 +35,11 @@ def test_no_option_of_a_method_hides_a_setting(method: str) -> None:
         ("learned", {"weight_decay": "1e300"}, "at most 1e6"),
         ("learned", {"width": "1000000000"}, "width=1000000000 must be .* at most"),
         ("learned", {"threads": "100000"}, "threads=100000 must be .* at most"),
+        ("leviathan", {"digits": "1" + "0" * 30}, "digits=10+ must be .* at most 64"),
+        ("mlp", {"hidden_dim": "1000000000"}, "hidden_dim=1000000000 must be .* at most"),
+        ("factorized", {"rank": "1000000000"}, "rank=1000000000 must be .* at most"),
+        ("forgetting", {"every": "0"}, "every=0 must be at least 1"),
+        ("alpha-renaming", {"pool": "0"}, "pool=0 must be at least 1"),
         ("learned", {"feature_norm": "false"}, "loss=adacos needs cosines"),
         ("learned", {"body": "decoder"}, "Did you mean 'decoder-only'"),
         ("learned", {"copy_attention": "1", "copy_place": "norm"}, "unknown copy_place 'norm'"),
@@ -92,7 +99,61 @@ def test_differences_are_named(tiny_config) -> None:
     )
 
 
-@pytest.mark.parametrize("change", [{"schema_version": 99}, {"train": None}, {"window": None}])
-def test_broken_configuration_is_refused(tiny_config, change: dict[str, object]) -> None:
-    with pytest.raises(DataError, match=r"RUN/config\.json"):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema_version": 99}, "schema_version 99"),
+        ({"train": None}, "train is None, expected dict"),
+        ({"train": {}}, "train.vocabulary is None"),
+        ({"window": None}, "window is None, expected list"),
+        ({"window": [5, 2]}, "names 5-2 is no window"),
+        ({"dataset": None}, "dataset is None, expected dict"),
+        ({"dataset": {"name": None}}, "expected texts"),
+        ({"fixed_tokens": [1]}, "expected texts"),
+        ({"method": "learnt"}, "Did you mean 'learned'"),
+        ({"options": {"symbol_dimm": 3}}, "Did you mean 'symbol_dim'"),
+    ],
+)
+def test_broken_configuration_is_refused(
+    tiny_config, change: dict[str, object], message: str
+) -> None:
+    with pytest.raises(DataError, match=rf"RUN/config\.json: .*{message}"):
         RunConfig.from_json({**tiny_config().to_json(), **change}, "RUN/config.json")
+
+
+def places(value: object) -> Iterator[tuple[str | int, ...]]:
+    """Yield the way to each value within a parsed file, and the empty one to all of it."""
+    yield ()
+    parts = value.items() if isinstance(value, dict) else ()
+    for key, part in enumerate(value) if isinstance(value, list) else parts:
+        yield from ((key, *rest) for rest in places(part))
+
+
+def replaced(value: Any, place: tuple[str | int, ...], new: object) -> Any:
+    if not place:
+        return new
+    changed = value.copy()
+    changed[place[0]] = replaced(value[place[0]], place[1:], new)
+    return changed
+
+
+@pytest.mark.parametrize("method", plugin_names("models.embeddings"))
+def test_any_value_in_any_place_of_the_file_is_read_or_refused_by_its_name(
+    tiny_config, method: str
+) -> None:
+    plain = {**tiny_config(method).to_json(), "fixed_tokens": ["a", "b"]}
+    refused, messages = set(), set()
+    for place in places(plain):
+        for value in (None, [], ["x"], "x", -1, 2.5, True, {}, {"x": 1}, 10**30, 10**400):
+            try:
+                config = RunConfig.from_json(replaced(plain, place, value), "RUN/config.json")
+                json.dumps(config.to_json(), allow_nan=False)
+            except DataError as error:
+                refused.add(place)
+                messages.add(str(error))
+
+    assert all(message.startswith("RUN/config.json: ") for message in messages)
+    # What is only reported, and names that the building of the model refuses.
+    left = {("train", f"{part}_positions") for part in ("encoder", "decoder")}
+    reported = {("versions",), *(("versions", name) for name in plain["versions"])}
+    assert {*places(plain)} - refused == left | reported

@@ -1,12 +1,10 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from symshift.data.errors import UsageError
 from symshift.data.vocabulary import Window
-from symshift.models.encoding import END, START, Codec, Ragged, encode_problems, encode_rows
+from symshift.models.encoding import END, START, Codec, encode_problems, encode_rows
 from symshift.tasks.copy import TASK as COPY
 
 CODEC = Codec(("&", "|"), Window(2, 4))
@@ -26,16 +24,6 @@ def test_name_without_a_row_is_refused_with_the_remedy() -> None:
 def test_token_of_another_task_is_refused() -> None:
     with pytest.raises(UsageError, match="'U' is neither"):
         CODEC.encode(["U"])
-
-
-@given(st.lists(st.lists(st.integers(1, 2**61), max_size=9), min_size=1, max_size=12), st.data())
-def test_padded_rows_are_the_rows_with_zeros_behind(rows: list[list[int]], data) -> None:
-    chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1))
-
-    padded = Ragged.of(rows).padded(np.array(chosen))
-
-    longest = max(len(rows[number]) for number in chosen)
-    assert padded.tolist() == [rows[n] + [0] * (longest - len(rows[n])) for n in chosen]
 
 
 def test_answers_stand_between_start_and_end_and_problems_before_end() -> None:

@@ -81,14 +81,6 @@ def test_rows_that_start_at_positions_of_their_own_get_what_each_gets_alone(name
         assert torch.allclose(scheme.turned(heads[one], start), turned[one])
 
 
-def test_learned_positions_have_an_end() -> None:
-    scheme = load_positions("learned")(8, 4, 9)
-    scheme.require(9)
-
-    with pytest.raises(UsageError, match=r"10 positions, .* learned 9: .* max_positions=10"):
-        scheme.require(10)
-
-
 def test_rotary_refuses_an_odd_width() -> None:
     with pytest.raises(UsageError, match="even width of heads, not 5"):
         load_positions("rotary")(10, 5, 0)

@@ -1,14 +1,18 @@
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 
-from symshift.data.errors import DataError, UsageError
+from symshift.data.errors import DataError, SymshiftError, UsageError
 from symshift.data.plugins import load_task
 from symshift.data.vocabulary import Window
 from symshift.metrics.entry_views import about
 from symshift.metrics.leaderboard import kind_of
 from symshift.metrics.systems import read_system
+from symshift.models.model import ReferenceModel
 from symshift.models.prediction import predict
 from symshift.models.training.run import train
 
@@ -167,18 +171,87 @@ def test_data_of_another_task_is_refused(
         predict(learned_run, data, tmp_path / "p.jsonl", device="cpu")
 
 
-def test_weights_of_another_shape_are_refused(
+@pytest.mark.parametrize("size", ["train.decoder_layers", "train.width", "train.vocabulary"])
+def test_weights_of_another_configuration_are_refused(
+    learned_run: Path, copy_data: Path, tmp_path: Path, size: str
+) -> None:
+    run = tmp_path / "run"
+    copytree(learned_run, run)
+    config = json.loads((run / "config.json").read_text())
+    config["train"][size.removeprefix("train.")] *= 2
+    (run / "config.json").write_text(json.dumps(config))
+
+    with pytest.raises(DataError, match=r"model\.safetensors: tensor \S+ is .* does not fit"):
+        predict(run, copy_data, tmp_path / "p.jsonl", device="cpu")
+
+
+def test_configuration_without_a_model_is_refused(
     learned_run: Path, copy_data: Path, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
-    run.mkdir()
-    config = json.loads((learned_run / "config.json").read_text())
-    config["train"]["decoder_layers"] = 1
-    (run / "config.json").write_text(json.dumps(config))
-    (run / "model.safetensors").write_bytes((learned_run / "model.safetensors").read_bytes())
+    copytree(learned_run, run)
+    text = (run / "config.json").read_text()
+    (run / "config.json").write_text(text.replace('"rotary"', '"rotory"'))
 
-    with pytest.raises(DataError, match="do not fit"):
+    with pytest.raises(DataError, match=r"run's config\.json: .* Did you mean 'rotary'"):
         predict(run, copy_data, tmp_path / "p.jsonl", device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.clone().fill_(torch.nan), "holds NaN or infinite values"),
+        (lambda t: t.index_fill(0, torch.tensor([1]), -torch.inf), "holds NaN or infinite values"),
+        (lambda t: t.double(), r"is float64\[6, 16\], not float32\[6, 16\]"),
+        (lambda t: t[:-1], r"is float32\[5, 16\], not float32\[6, 16\]"),
+    ],
+)
+def test_broken_weights_are_refused_by_file_and_tensor(
+    learned_run: Path, copy_data: Path, tmp_path: Path, change, message: str
+) -> None:
+    run = tmp_path / "run"
+    copytree(learned_run, run)
+    weights = load_file(run / "model.safetensors")
+    weights["method.rows"] = change(weights["method.rows"]).contiguous()
+    save_file(weights, run / "model.safetensors")
+
+    with pytest.raises(DataError, match=rf"run/model\.safetensors: tensor method\.rows {message}"):
+        predict(run, copy_data, tmp_path / "p.jsonl", device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({"beam": 0}, "--beam 0: keep at least 1"),
+        ({"beam": 10**9}, "--beam 1000000000: keep .* at most 1024"),
+        ({"batch_size": 0}, "--batch-size 0: "),
+    ],
+)
+def test_absurd_sizes_are_refused(
+    learned_run: Path, copy_data: Path, tmp_path: Path, sizes: dict[str, int], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        predict(learned_run, copy_data, tmp_path / "p.jsonl", device="cpu", **sizes)
+
+
+@pytest.mark.parametrize(
+    "fault", [lambda: torch.empty(1 << 55), lambda: bytearray(1 << 60), RuntimeError("no")]
+)
+def test_short_memory_names_what_to_make_smaller_and_other_errors_stay(
+    learned_run: Path, copy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault
+) -> None:
+    def step(*_: object) -> None:
+        if isinstance(fault, RuntimeError):
+            raise fault
+        fault()
+
+    monkeypatch.setattr(ReferenceModel, "step", step)
+    error, message = SymshiftError, r"out of memory with --batch-size 9 and --beam 3: "
+    if isinstance(fault, RuntimeError):
+        error, message = RuntimeError, "^no$"
+    with pytest.raises(error, match=message):
+        predict(learned_run, copy_data, tmp_path / "p.jsonl", device="cpu", beam=3, batch_size=9)
+    assert not list(tmp_path.iterdir())
 
 
 def test_constrained_answers_are_well_formed_and_another_system(

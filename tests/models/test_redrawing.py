@@ -7,7 +7,7 @@ import torch
 from symshift.data.errors import UsageError
 from symshift.data.vocabulary import Window
 from symshift.models.building import table_shape
-from symshift.models.embedding import EmbeddingMethod, TableShape, TokenTable
+from symshift.models.embedding import EmbeddingMethod, ParameterReport, TableShape, TokenTable
 from symshift.models.prediction import predict
 from symshift.models.redrawing import redraw_unseen
 from symshift.models.training.run import train
@@ -27,6 +27,14 @@ class TwoTables(EmbeddingMethod):
         scale = torch.tensor([0.5, 1.0, 3.0])
         self.rows = torch.nn.Parameter(torch.randn(size, generator=draws) * scale + 7.0)
         self.head = torch.nn.Parameter(torch.randn(size, generator=draws) * scale - 2.0)
+
+    def table(self, num_symbols: int, generator: torch.Generator) -> torch.Tensor:
+        return self.rows
+
+    @classmethod
+    def parameter_report(cls, shape: TableShape, options: object) -> ParameterReport:
+        size = shape.num_rows * shape.width
+        return ParameterReport(input=size, output=size, stored=0)
 
     def token_tables(self) -> dict[str, TokenTable]:
         return {"rows": TokenTable(self.rows, 0.25), "head": TokenTable(self.head, 2.0)}

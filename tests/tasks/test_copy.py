@@ -26,6 +26,14 @@ def test_an_answer_is_the_string_or_is_told_where_it_differs(answer, verdict, re
     assert reason in judgement.reason
 
 
+def test_a_text_over_the_cap_is_no_answer_even_if_it_is_the_string():
+    text = " ".join("ab" * 6_000)
+    judgement = TASK.check({"input": text, "target": text}, text)
+
+    assert judgement.verdict is Verdict.INVALID
+    assert judgement.reason == "text of 23999 characters: at most 20000 are read"
+
+
 def test_foreign_symbols_are_noted():
     assert TASK.check({"input": "a b", "target": "a b"}, "a z").foreign
     assert TASK.check({"input": "a b", "target": "a b"}, "").verdict is Verdict.INCORRECT

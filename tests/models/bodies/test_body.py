@@ -1,5 +1,6 @@
 """What every body promises, with and without copy attention."""
 
+import re
 from itertools import product
 
 import numpy as np
@@ -8,7 +9,7 @@ import torch
 
 from symshift.data.errors import UsageError
 from symshift.models.batches import batch_of
-from symshift.models.bodies.body import COPY_PLACES
+from symshift.models.bodies.body import COPY_PLACES, Problems, answer_limit
 from symshift.models.building import build_model
 from symshift.models.encoding import EncodedRows
 from symshift.models.model import ReferenceModel
@@ -129,6 +130,41 @@ def test_learned_positions_are_saved_once_and_too_long_rows_are_refused(
     assert sum(value.shape[:1] == (9,) for value in model.state_dict().values()) == 1
     with pytest.raises(UsageError, match=r"has learned 9: train it with --set max_positions=\d\d"):
         model.begin(batch, rows, 10)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"body": "decoder-only", "decoder_positions": "learned"},
+        {"body": "encoder-decoder", "decoder_positions": "learned"},
+        {"body": "encoder-decoder", "encoder_positions": "learned"},
+        {
+            "body": "encoder-decoder",
+            "encoder_positions": "learned",
+            "decoder_positions": "learned",
+        },
+    ],
+)
+@pytest.mark.parametrize(("num_problem", "num_answer"), [(7, 7), (7, 90), (30, 1)])
+def test_the_named_number_of_positions_is_enough_for_all_that_follows(
+    choice, num_problem: int, num_answer: int, tiny_config
+) -> None:
+    def with_positions(num: int):
+        return build_model(tiny_config(max_positions=num, **choice)).body
+
+    with pytest.raises(UsageError, match="max_positions=") as refused:
+        with_positions(5).require(num_problem, num_answer)
+    named = int(re.search(r"max_positions=(\d+)", str(refused.value))[1])
+    body = with_positions(named)
+
+    length = max(num_answer, answer_limit(num_problem))
+    problem, mask = torch.zeros(1, num_problem, 16), torch.ones(1, 1, 1, num_problem).bool()
+    with torch.no_grad():
+        state = body.begin(Problems(problem, mask, None), length)
+        for _ in range(length):
+            body.step(torch.zeros(1, 16), state)
+    with pytest.raises(UsageError, match=f"max_positions={named}"):
+        with_positions(named - 1).require(num_problem, num_answer)
 
 
 @every_body

@@ -5,7 +5,7 @@ import torch
 from symshift.data.grammar import SYMBOL, Grammar, Move
 from symshift.models.batches import Batch, batch_of
 from symshift.models.decoding.answering import Answerer
-from symshift.models.decoding.search import decode
+from symshift.models.decoding.search import MAX_BEAM, decode
 from symshift.models.encoding import END, START, EncodedRows
 from symshift.models.model import FIRST_ANSWER, ReferenceModel, Rows
 from symshift.tasks.copy import TASK as COPY
@@ -92,6 +92,21 @@ def test_greedy_agrees_with_reading_all_again(
 
     assert written == expected
     assert len({len(answer) for answer in written}) > 3  # Some end by themselves, some are cut.
+
+
+def test_a_beam_may_be_wider_than_there_are_answers(
+    half_trained: ReferenceModel, encoded: EncodedRows
+) -> None:
+    rows, limits = drawn_rows(half_trained), torch.tensor([1, 2, 3])
+    written = decode(half_trained, rows, batch_of(encoded, np.arange(3)), limits, MAX_BEAM)
+    expected = [
+        plain_beam(half_trained, rows, batch, int(limit), MAX_BEAM)
+        for batch, limit in zip(one_by_one(encoded, 3), limits, strict=True)
+    ]
+
+    assert written == expected
+    with pytest.raises(ValueError, match="at most 1024"):
+        decode(half_trained, rows, batch_of(encoded, np.arange(3)), limits, MAX_BEAM + 1)
 
 
 @pytest.mark.parametrize("beam", [2, 3, 6])

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from symshift.data.errors import UsageError
 from symshift.models.embedding import TableShape
 from symshift.models.embeddings.forgetting import Forgetting, ForgettingOptions
-from symshift.models.training.trainer import BETAS, Trainer
+from symshift.models.training.optimizing import BETAS
+from symshift.models.training.trainer import Trainer
 
 SHAPE = TableShape(num_fixed=3, num_symbols=6, width=8, trained=range(1, 4))
 ROWS = {

@@ -160,12 +160,31 @@ def test_an_interrupted_experiment_goes_on(tmp_path, monkeypatch):
         ('into = "3-5"', 'into = "3-5"\nonly = "query"', "no column 'query'"),
         ('rename = "test"', 'rename = "other"', "renamed itself"),
         ("symbols = 3\nsize", "symbols = 0\nsize", "at least 1"),
+        ("test = 12", "validation = 12", r"train\.copying: data\.test has no test rows"),
+        ("test = 12", "test = 0\nper_cell = 2\ntrain = 9", r"data\.test has no test rows"),
+        ("\ntest = 12", "\npreset = 'copy-small'\ntest = 0", r"data\.test has no test rows"),
+        ('tests = ["test", "other"]', 'tests = ["train"]', r"data\.train has no test rows"),
+        ("\ntrain = 60\n", "\n", r"train\.copying: data\.train has no train rows"),
+        ('task = "copy"\ntest', 'task = "ltl"\ntest', r"data\.test is of task ltl, not copy"),
     ],
 )
 def test_a_mistake_is_refused_before_anything_is_made(tmp_path, old, new, message):
     assert old in TINY
     with pytest.raises(UsageError, match=message):
         load_experiment(written(tmp_path, TINY.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize(
+    "asked", ["per_cell = 2", "test = 5\nper_cell = 1", "preset = 'copy-small'"]
+)
+def test_cells_alone_and_presets_have_test_rows(tmp_path, asked):
+    load_experiment(written(tmp_path, TINY.replace("test = 12", asked)))
+
+
+def test_a_copy_without_test_rows_is_refused_for_its_origin(tmp_path):
+    text = TINY.replace('tests = ["test", "other"]', 'tests = ["other"]')
+    with pytest.raises(UsageError, match=r"data\.other has no test rows"):
+        load_experiment(written(tmp_path, text.replace("test = 12", "train = 12")))
 
 
 def test_a_broken_file_is_refused(tmp_path):

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from symshift.data.errors import DataError, UsageError
-from symshift.models.training.checkpoints import Checkpoint, RunFolder, RunLog
+from symshift.models.training.checkpoints import Checkpoint, RunFolder
+from symshift.models.training.run_log import RunLog
 
 
 def checkpoint(step: int) -> Checkpoint:
@@ -12,10 +13,14 @@ def checkpoint(step: int) -> Checkpoint:
     return Checkpoint(step=step, weights=tensors, optimizer=tensors, progress={"loss_sum": 0.1})
 
 
+def latest_of(folder: RunFolder) -> Checkpoint | None:
+    return folder.checkpoint(folder.latest_step() or 0)
+
+
 def test_checkpoint_comes_back_as_it_was_saved(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     folder.save(checkpoint(7), keep=0)
-    latest = folder.latest()
+    latest = latest_of(folder)
 
     assert latest is not None
     assert latest.step == 7
@@ -37,16 +42,17 @@ def test_kept_weights_stay_and_no_run_goes_on_from_them(tmp_path: Path) -> None:
     folder.keep_weights(5, {"a": torch.full((3,), 5.0)})
     folder.keep_weights(7, {"a": torch.full((3,), 7.0)})
     folder.save(checkpoint(6), keep=1)
-    latest = folder.latest()
+    latest = latest_of(folder)
 
     assert folder.steps() == [5, 6, 7]
     assert latest is not None
     assert latest.step == 6
     for step in (5, 7):
-        weights, name = folder.weights(step)
+        weights, name, at = folder.weights(step)
         assert torch.equal(weights["a"], torch.full((3,), float(step)))
         assert name == f"checkpoints/step-0000000{step}.safetensors"
-    with pytest.raises(UsageError, match="no checkpoint of step 8; there are: 5, 6, 7"):
+        assert at == step
+    with pytest.raises(UsageError, match="no checkpoint 8; there are: 5, 6, 7"):
         folder.weights(8)
 
 
@@ -57,7 +63,7 @@ def test_broken_checkpoint_is_passed_over(tmp_path: Path, name: str) -> None:
         folder.save(checkpoint(step), keep=0)
     path = tmp_path / "checkpoints" / "step-00000002" / name
     path.write_bytes(path.read_bytes()[:-3])
-    latest = folder.latest()
+    latest = latest_of(folder)
 
     assert latest is not None
     assert latest.step == 1
@@ -70,7 +76,7 @@ def test_checkpoint_with_a_changed_value_is_passed_over(tmp_path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
 
-    assert folder.latest() is None
+    assert latest_of(folder) is None
 
 
 def test_unfinished_checkpoint_is_not_seen(tmp_path: Path) -> None:
@@ -79,14 +85,14 @@ def test_unfinished_checkpoint_is_not_seen(tmp_path: Path) -> None:
     (hidden / "model.safetensors").write_bytes(b"half")
 
     assert RunFolder(tmp_path).steps() == []
-    assert RunFolder(tmp_path).latest() is None
+    assert latest_of(RunFolder(tmp_path)) is None
 
 
 def test_weights_that_are_not_there_are_named(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     folder.save(checkpoint(4), keep=0)
 
-    with pytest.raises(UsageError, match="no checkpoint of step 5; there are: 4"):
+    with pytest.raises(UsageError, match="no checkpoint 5; there are: 4"):
         folder.weights(5)
     with pytest.raises(DataError, match="not finished"):
         folder.weights()

@@ -1,7 +1,6 @@
+import functools
 import json
-import os
 import signal
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,43 +14,25 @@ from symshift.models.configuration import TrainConfig
 from symshift.models.prediction import predict
 from symshift.models.training import run
 from symshift.models.training.checkpoints import RunFolder
+from symshift.models.training.optimizing import learning_rate
 from symshift.models.training.run import train
-from symshift.models.training.trainer import Trainer, learning_rate
+from symshift.models.training.trainer import Trainer
 
 METHODS = plugin_names("models.embeddings")
-SETTINGS: Mapping[str, Mapping[str, str]] = {
-    "interchangeable": {"symbol_dim": "6"},
-    "forgetting": {"every": "4"},
-}
-
-
-@pytest.fixture
-def settings_of(tiny_settings: dict[str, str]) -> Callable[..., dict[str, str]]:
-    def settings(method: str, **changes: str) -> dict[str, str]:
-        return {**tiny_settings, **SETTINGS.get(method, {}), **changes}
-
-    return settings
 
 
 def log_of(run: Path) -> list[dict]:
     return [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
 
 
-def stopping_after(step: int, number: signal.Signals) -> type[Trainer]:
-    """Return a trainer that gets a signal in the middle of a step."""
-
-    class Stopping(Trainer):
-        def step(self) -> None:
-            if self.step_done + 1 == step:
-                os.kill(os.getpid(), number)
-            super().step()
-
-    return Stopping
-
-
 @pytest.mark.parametrize("method", [*METHODS, "alpha-renaming data"])
 def test_interrupted_and_resumed_run_ends_with_the_same_weights_and_log(
-    settings_of, method: str, copy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings_of,
+    stopping_after,
+    method: str,
+    copy_data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     method, _, form = method.partition(" ")
     settings = settings_of(method, **({"form": form} if form else {}))
@@ -95,7 +76,12 @@ def test_run_that_was_killed_goes_on_from_its_last_checkpoint(
 
 @pytest.mark.parametrize("stop", [7, 8, 9])
 def test_weights_of_phases_are_kept_and_the_same_after_an_interruption(
-    settings_of, copy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
+    settings_of,
+    stopping_after,
+    copy_data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stop: int,
 ) -> None:
     # The last reset is behind step 12: it and 10 steps on are kept, whatever checkpoints go.
     changes = {"every": "12", "steps": "24", "checkpoint_every": "3", "keep_checkpoints": "1"}
@@ -171,7 +157,7 @@ def test_run_holds_only_json_and_safetensors(settings_of, copy_data: Path, tmp_p
 
     assert visible == {
         *("config.json", "model.safetensors", "log.jsonl"),
-        *("optimizer.safetensors", "state.json"),
+        *("optimizer.safetensors", "state.json", "best.safetensors"),
     }
 
 
@@ -265,7 +251,11 @@ def alone(settings_of) -> dict[str, str]:
 
 
 def test_decoder_only_run_resumes_exactly_and_predicts(
-    alone: dict[str, str], copy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alone: dict[str, str],
+    stopping_after,
+    copy_data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     train(copy_data, whole, "learned", settings=alone, device="cpu")
@@ -298,3 +288,18 @@ def test_a_method_that_cannot_make_its_rows_leaves_no_run_behind(copy_data, tmp_
     right = settings_of("interchangeable", symbol_dim="4")
     train(copy_data, tmp_path / "run", "interchangeable", settings=right, device="cpu")
     assert (tmp_path / "run" / "model.safetensors").is_file()
+
+
+@pytest.mark.slow
+def test_compiled_model_trains_as_the_plain_one_does(
+    settings_of, copy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is compiled is captured, and run without generated code, which would take minutes.
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="eager"))
+    for compiled in ("false", "true"):
+        own = {"compile": compiled, "dropout": "0", "steps": "6", "decoder_layers": "1"}
+        settings = settings_of("interchangeable", **own)
+        train(copy_data, tmp_path / compiled, "interchangeable", settings=settings, device="cpu")
+
+    plain, fast = (log_of(tmp_path / name)[-1]["validation"] for name in ("false", "true"))
+    assert fast["loss"] == pytest.approx(plain["loss"], rel=1e-3)
