@@ -4,7 +4,7 @@ Ours is what `symshift score` does with rows in memory: reading the file of pred
 every verdict and comparison with the target, the check of each row's own target, the trivial
 answers on each row, cells and intervals. Reading the rows and writing the result are not in it.
 The best constant answer is sought on up to 500 rows whatever their number, so a row of a small set
-costs more: with a few hundred rows the first goal below is missed.
+costs more. Measured, as times of the two sides below: 400 rows 2.0 and 36, 1,200 rows 3.8 and 65.
 Spot's side is the bare answer to each pair, read by its own parsers, and nothing else:
 
 - `contains(formula, word)`, to be beaten twice over, and

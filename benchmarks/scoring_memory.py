@@ -5,7 +5,9 @@ predictions are JSON lines in another order, nine in ten right, some no text. Ea
 scored in a process of its own, as `symshift score DATASET PREDICTIONS -o RESULT` does it: reading,
 joining, verdicts, baselines, intervals, RESULT.json and its row table.
 
-A slope between small numbers of rows is a poor forecast: it differs by range.
+Measured on one core: 1,000,000 rows 339 MB and 27 s of CPU, 10,000,000 rows 1,091 MB and 287 s (29
+us a row). Joining and the cells are the two peaks. A slope between small numbers of rows is a poor
+forecast: freed memory goes back only in large pieces.
 `--rows 10000000` checks the promise of 2 GB; it needs about 4 GB of disk.
 """
 
@@ -160,10 +162,7 @@ def main() -> None:
             )
     if len(found) > 1:
         (few, least), (many, most) = found[0], found[-1]
-        slope = (most - least) / (many - few)
-        print(
-            f"slope {slope:.0f} bytes a row: {(most + slope * (10**7 - many)) / 1e9:.2f} GB at 10M"
-        )
+        print(f"{(most - least) / (many - few):.0f} bytes for each row more")
     if any(peak > GOAL_BYTES for _, peak in found):
         raise SystemExit("more than 2 GB")
 

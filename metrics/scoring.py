@@ -25,7 +25,6 @@ from symshift.metrics.accuracy import (
 )
 from symshift.metrics.baselines import BaselineCollector, best_constant, trial_of
 from symshift.metrics.edit_distance import mean_distance
-from symshift.metrics.intervals import spread
 from symshift.metrics.joining import Joined, join
 from symshift.metrics.judging import Judge, OutcomeCollector, Outcomes
 from symshift.metrics.keys import Keys, has_repeats
@@ -35,7 +34,8 @@ from symshift.metrics.notations import notation_for
 from symshift.metrics.predictions import Predictions
 from symshift.metrics.record import BY_ID, Reading
 from symshift.metrics.region import TrainedRegion, region_estimates, trained_region
-from symshift.metrics.result import DatasetInfo, Repeats, Result, Spread, System
+from symshift.metrics.repeats import repeats_of
+from symshift.metrics.result import DatasetInfo, Result, System
 from symshift.metrics.row_table import RowTable
 from symshift.metrics.rows import keys_of_ids, keys_of_inputs
 
@@ -44,7 +44,6 @@ BATCH_ROWS = 256
 NUM_EXAMPLES = 200
 MIN_EXAMPLE = 8
 MAX_EXAMPLE = 60
-REPEATED = ("correct", "lenient", "exact", "correct_hard", "alpha_covariance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ def _result(
         alpha_covariance=first.alpha_covariance.summary(),
         proofs=first.proofs,
         max_samples=first.max_samples,
-        repeats=_repeats(systems, figures) if len(systems) > 1 else None,
+        repeats=repeats_of(systems, figures) if len(systems) > 1 else None,
         versions=versions,
     )
 
@@ -221,23 +220,6 @@ def _estimates(
     if summary is not None and summary.overall.n:
         estimates["alpha_covariance"] = summary.overall
     return estimates
-
-
-def _repeats(systems: Sequence[System], figures: Sequence[Mapping[str, Estimate]]) -> Repeats:
-    over, labels = "file", tuple(str(number) for number in range(1, len(systems) + 1))
-    for name in ("table_seed", "seed"):
-        values = [getattr(system, name) for system in systems]
-        if None not in values and len(set(values)) == len(values):
-            over, labels = name, tuple(map(str, values))
-            break
-    spreads = {}
-    for name in REPEATED:
-        values = [found[name].value for found in figures if name in found]
-        numbers = [value for value in values if value is not None]
-        if len(numbers) == len(systems):
-            mean, least, greatest = spread(numbers)
-            spreads[name] = Spread(mean=mean, min=least, max=greatest, values=tuple(numbers))
-    return Repeats(over=over, labels=labels, estimates=spreads)
 
 
 def _versions(task: Task) -> dict[str, Any]:

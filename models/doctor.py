@@ -9,6 +9,13 @@ from symshift.data.errors import MissingToolError
 from symshift.solvers.spot import find_spot
 
 _LIBRARIES = ("click", "matplotlib", "numpy", "pebble", "pyarrow", "scipy", "sympy", "tqdm")
+# Each stands for an extra, which most users need not have.
+_OPTIONAL = {
+    "ray": "ray",
+    "transformers": "hub",
+    "lm_eval": "harness",
+    "tensorboard": "tensorboard",
+}
 _TRAIN_CURE = 'pip install "symshift[train]" (without a GPU, install the CPU build of torch first)'
 
 
@@ -39,6 +46,7 @@ def diagnose() -> list[Finding]:
         _library("torch", _TRAIN_CURE),
         _library("safetensors", _TRAIN_CURE),
         _devices(),
+        *(_library(name, f'pip install "symshift[{extra}]"') for name, extra in _OPTIONAL.items()),
     ]
 
 

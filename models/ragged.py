@@ -13,6 +13,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from symshift.models.streams import sent
+
 AnyInt = np.signedinteger[Any]
 AnyInts = npt.NDArray[AnyInt]
 Ints = npt.NDArray[np.int64]
@@ -71,7 +73,7 @@ class Ragged:
     def padded(self, rows_B: Ints) -> Tensor:
         """Return some rows as one tensor_BT of int64, with zeros behind the shorter ones."""
         device = self.values.device
-        chosen_B = torch.from_numpy(rows_B).to(device)
+        chosen_B = sent(torch.from_numpy(rows_B), device)
         places_T = torch.arange(int(self.lengths[rows_B].max()), device=device)
         at_BT = self.starts[chosen_B, None] + places_T
         inside_BT = places_T < self.sizes[chosen_B, None]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import torch
+from torch import Tensor
 
 from symshift.data.errors import UsageError, unknown_name
 from symshift.data.seeds import Part, seed_from
@@ -49,6 +50,13 @@ def pick_device(name: str, number: int | None = None) -> torch.device:
         raise UsageError(f"process {number}: there are {torch.cuda.device_count()} GPUs here")
     torch.cuda.set_device(number)
     return torch.device(name, number)
+
+
+def sent(tensor: Tensor, device: torch.device) -> Tensor:
+    """Return a tensor of the CPU on a device, without waiting for the copy."""
+    if device.type != "cuda":
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)
 
 
 def pick_dtype(precision: str, device: torch.device) -> torch.dtype:

@@ -22,6 +22,7 @@ from symshift.models.embedding import (
     TableShape,
     normal_parameter,
 )
+from symshift.models.streams import sent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,7 @@ class AlphaRenaming(EmbeddingMethod):
         """Return the fixed rows and M different rows of the pool in random order."""
         self._require(num_symbols)
         chosen_M = torch.randperm(len(self.pool), generator=generator)[:num_symbols]
-        rows_VD = torch.cat((self.fixed, self.pool[chosen_M.to(self.pool.device)]))
+        rows_VD = torch.cat((self.fixed, self.pool[sent(chosen_M, self.pool.device)]))
         return F.normalize(rows_VD, dim=-1) if self._options.final_norm else rows_VD
 
     def training_symbols(self, num_symbols: int) -> int:

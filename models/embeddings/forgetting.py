@@ -29,6 +29,7 @@ from symshift.data.errors import UsageError
 from symshift.data.options import option, require_sizes
 from symshift.models.embedding import TableShape
 from symshift.models.embeddings.learned import Learned, PlainOptions
+from symshift.models.streams import sent
 
 ROWS = ("all", "unseen", "symbols")
 EARLY = 10
@@ -82,7 +83,7 @@ class Forgetting(Learned):
         fresh_RD = torch.randn(len(self._reset_rows), width, generator=generator) * self._std
         state = optimizer.state[self.rows]
         with torch.no_grad():
-            self.rows[self._reset_rows] = fresh_RD.to(self.rows.device)
+            self.rows[self._reset_rows] = sent(fresh_RD, self.rows.device)
             for name in _MOMENTS:
                 state[name][self._reset_rows] = 0.0
             if self._options.rows == "all":

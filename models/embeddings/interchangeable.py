@@ -26,6 +26,7 @@ from symshift.models.embedding import (
     TableShape,
     normal_parameter,
 )
+from symshift.models.streams import sent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,8 @@ class Interchangeable(EmbeddingMethod):
     def table(self, num_symbols: int, generator: torch.Generator) -> Tensor:
         """Return the fixed rows and M symbol rows with freshly drawn codes."""
         draw = RANDOMIZERS[self._options.randomizer]
-        codes_MS = draw(num_symbols, self._options.symbol_dim, generator).to(self.symbol.device)
+        codes_MS = draw(num_symbols, self._options.symbol_dim, generator)
+        codes_MS = sent(codes_MS, self.symbol.device)
         meanings_ND = torch.cat((self.fixed, self.symbol))
         if self._options.block_norm:
             meanings_ND, codes_MS = F.normalize(meanings_ND, dim=-1), F.normalize(codes_MS, dim=-1)

@@ -20,7 +20,7 @@ from symshift.models.encoding import EncodedRows
 from symshift.models.losses import AdaCos, Angles, angles
 from symshift.models.model import ReferenceModel, Rows
 from symshift.models.ragged import Ints
-from symshift.models.streams import mixed_precision, pick_dtype, stream, stream_seed
+from symshift.models.streams import mixed_precision, pick_dtype, sent, stream, stream_seed
 from symshift.models.training.checkpoints import Checkpoint, load_optimizer_state, optimizer_state
 from symshift.models.training.optimizing import build_optimizer, learning_rate
 from symshift.models.training.refusals import explained
@@ -169,7 +169,7 @@ class Trainer:
         renamings = draw(len(rows_B), self._num_names, self._stream("names", step))
         if renamings is None:
             return batch
-        own_BM = renamings[number :: self._num_parts].to(self.device)
+        own_BM = sent(renamings[number :: self._num_parts], self.device)
         return batch.renamed(own_BM, self.config.codec.num_fixed)
 
     def _seed_dropout(self, step: int, number: int) -> None:

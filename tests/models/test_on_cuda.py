@@ -122,3 +122,20 @@ def test_deterministic_runs_end_with_equal_weights(
         hashes.add(sha256_of(path / "model.safetensors"))
 
     assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_step_does_not_wait_for_the_device(
+    method: str, tiny_config: Callable, encoded: EncodedRows, device: torch.device
+) -> None:
+    own = {"every": 4} if method == "forgetting" else {}
+    trainer = Trainer(tiny_config(method, **own), encoded, device)
+    with torch.random.fork_rng(devices=[]):
+        trainer.step()
+        if device.type == "cuda":
+            torch.cuda.set_sync_debug_mode("error")
+        try:
+            trainer.step()
+        finally:
+            if device.type == "cuda":
+                torch.cuda.set_sync_debug_mode("default")
