@@ -10,21 +10,43 @@ import torch
 from torch import Tensor
 
 from symshift.data.seeds import numpy_rng
+from symshift.models.bodies.packing import UNPACKED, AnyPacking, Packing
 from symshift.models.encoding import PAD, EncodedRows
 from symshift.models.ragged import Ints
 
 
 class Batch(NamedTuple):
-    """Some rows, padded with PAD: source_BS, target_BT, packed paths_BS where they are used."""
+    """Some rows, padded with PAD: source_BS, target_BT, packed paths_BS where they are used.
+
+    Where their tokens stand is known beforehand, or (None) left open: of problems in BS, of the
+    answers' tokens that are labels in B(T-1).
+    """
 
     source: Tensor
     target: Tensor
     paths: Tensor | None
+    source_places: Tensor | None = None
+    label_places: Tensor | None = None
 
     @property
     def mask(self) -> Tensor:
         """True on the problems' tokens, False on padding: B11S."""
         return (self.source != PAD)[:, None, None]
+
+    @property
+    def problem_packing(self) -> AnyPacking:
+        """The problems without padding."""
+        if self.source_places is None:
+            return UNPACKED
+        return Packing(self.source_places, *self.source.shape)
+
+    @property
+    def answer_packing(self) -> AnyPacking:
+        """The answers without padding, all but their first or all but their last tokens."""
+        if self.label_places is None:
+            return UNPACKED
+        num_rows, length = self.target.shape
+        return Packing(self.label_places, num_rows, length - 1)
 
     def renamed(self, rows_BM: Tensor, num_fixed: int) -> "Batch":
         """Return the batch with each sample's symbols renamed in problem and answer.
@@ -42,8 +64,14 @@ class Batch(NamedTuple):
 
 def batch_of(encoded: EncodedRows, rows_B: Ints) -> Batch:
     """Return some rows as a batch."""
-    paths = None if encoded.paths is None else encoded.paths.padded(rows_B)
-    return Batch(encoded.source.padded(rows_B), encoded.target.padded(rows_B), paths)
+    source, target = encoded.source, encoded.target
+    return Batch(
+        source.padded(rows_B),
+        target.padded(rows_B),
+        None if encoded.paths is None else encoded.paths.padded(rows_B),
+        source.places(rows_B),
+        target.places(rows_B, shorter=1),
+    )
 
 
 class BatchOrder:

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from symshift.models.batches import Batch
 from symshift.models.bodies.body import Body, BodyState, Problems
+from symshift.models.bodies.packing import UNPACKED, AnyPacking
 from symshift.models.embedding import EmbeddingMethod
 from symshift.models.encoding import END, PAD
 from symshift.models.losses import IGNORED, LOSS_MODULES
@@ -48,9 +49,11 @@ class ReferenceModel(nn.Module):
 
     def batch_scores(self, batch: Batch, rows: Rows) -> tuple[Tensor, Tensor]:
         """Return scores_NC of the answers' tokens and their labels_N; IGNORED for padding."""
-        scores_NC = self._scores(self._hidden(batch, rows), rows).flatten(0, 1)
-        labels_N = batch.target[:, 1:].flatten()
-        return scores_NC, torch.where(labels_N == PAD, IGNORED, labels_N - FIRST_ANSWER)
+        packing = batch.answer_packing
+        hidden_ND = self._hidden(batch, rows, packing).flatten(0, -2)
+        labels_N = packing.packed(batch.target[:, 1:, None]).flatten()
+        labels_N = torch.where(labels_N == PAD, IGNORED, labels_N - FIRST_ANSWER)
+        return self._scores(hidden_ND, rows), labels_N
 
     def begin(self, batch: Batch, rows: Rows, max_length: int) -> BodyState:
         """Read the problems and begin answers of at most max_length tokens."""
@@ -69,9 +72,11 @@ class ReferenceModel(nn.Module):
     def _problems(self, batch: Batch, rows: Rows) -> Problems:
         return Problems(self._embed(batch.source, rows), batch.mask, batch.paths)
 
-    def _hidden(self, batch: Batch, rows: Rows) -> Tensor:
-        answers_BTD = self._embed(batch.target[:, :-1], rows)
-        return self.body.hidden(self._problems(batch, rows), answers_BTD)
+    def _hidden(self, batch: Batch, rows: Rows, packing: AnyPacking = UNPACKED) -> Tensor:
+        problems = self._problems(batch, rows)
+        if packing is not UNPACKED:
+            problems = problems._replace(packing=batch.problem_packing)
+        return self.body.hidden(problems, self._embed(batch.target[:, :-1], rows), packing)
 
     def _embed(self, ids: Tensor, rows: Rows) -> Tensor:
         scale = self.method.input_scale

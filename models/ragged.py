@@ -80,6 +80,19 @@ class Ragged:
         values_BT = self.values[at_BT.clamp(max=len(self.values) - 1)]
         return values_BT.long().masked_fill(~inside_BT, 0)
 
+    def places(self, rows_B: Ints, *, shorter: int = 0) -> Tensor:
+        """Return where the numbers of some rows stand in what `padded` returns, flattened.
+
+        Args:
+            rows_B: The rows.
+            shorter: How many numbers at each row's end are left out, in either.
+        """
+        lengths_B = self.lengths[rows_B] - shorter
+        first_B = np.arange(len(rows_B)) * lengths_B.max()
+        offsets_B = first_B - (lengths_B.cumsum() - lengths_B)
+        at_N = np.repeat(offsets_B, lengths_B) + np.arange(lengths_B.sum())
+        return sent(torch.from_numpy(at_N), self.values.device)
+
 
 def lengths_of(rows: Sequence[Sequence[Any]]) -> Ints:
     """Return the length of each row."""

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from symshift.models.bodies.packing import UNPACKED, AnyPacking
 from symshift.models.bodies.position import Positions
 
 TABLE_STD = 0.02
@@ -117,6 +118,7 @@ class SelfAttention(nn.Module):
         causal: bool = False,
         cache: Cache | None = None,
         start: int | Tensor = 0,
+        packing: AnyPacking = UNPACKED,
     ) -> Tensor:
         """Return the attended tokens.
 
@@ -126,18 +128,20 @@ class SelfAttention(nn.Module):
             causal: Whether a token sees only itself and those before it.
             cache: The tokens before these, which are added to it.
             start: The position of the first of these tokens: one for all rows, or start_B.
+            packing: How the tokens are packed.
         """
         width = x_BTD.shape[-1]
-        asking_BTD, values_BTD = self.project(x_BTD).split((2 * width, width), dim=-1)
+        projected: Tensor = packing.padded(self.project(x_BTD))
+        asking_BTD, values_BTD = projected.tensor_split((2 * width,), dim=-1)
         turned = self._turned(split_heads(asking_BTD, 2 * self._num_heads), start)
         queries, keys = turned.chunk(2, dim=1)
         seen = KeyValues(keys, split_heads(values_BTD, self._num_heads))
         if cache is not None:
             seen = cache.append(seen)
         attended = F.scaled_dot_product_attention(
-            queries, *seen, attn_mask=mask_B11S, is_causal=causal and x_BTD.shape[1] > 1
+            queries, *seen, attn_mask=mask_B11S, is_causal=causal and queries.shape[2] > 1
         )
-        merged: Tensor = self.merge(_merge_heads(attended))
+        merged: Tensor = self.merge(packing.packed(_merge_heads(attended)))
         return merged
 
 
@@ -151,16 +155,22 @@ class CrossAttention(nn.Module):
         self.project_memory = StackedLinear(width, 2)
         self.merge = nn.Linear(width, width)
 
-    def key_values(self, memory_BSD: Tensor) -> KeyValues:
+    def key_values(self, memory_BSD: Tensor, packing: AnyPacking = UNPACKED) -> KeyValues:
         """Return the keys and values of the problem: computed once for all tokens of the answer."""
-        keys, values = self.project_memory(memory_BSD).chunk(2, dim=-1)
+        keys, values = packing.padded(self.project_memory(memory_BSD)).chunk(2, dim=-1)
         return KeyValues(split_heads(keys, self._num_heads), split_heads(values, self._num_heads))
 
-    def forward(self, x_BTD: Tensor, memory: KeyValues, mask_B11S: Tensor | None) -> Tensor:
+    def forward(
+        self,
+        x_BTD: Tensor,
+        memory: KeyValues,
+        mask_B11S: Tensor | None,
+        packing: AnyPacking = UNPACKED,
+    ) -> Tensor:
         """Return what the tokens take from the problem."""
-        queries = split_heads(self.project_queries(x_BTD), self._num_heads)
+        queries = split_heads(packing.padded(self.project_queries(x_BTD)), self._num_heads)
         attended = F.scaled_dot_product_attention(queries, *memory, attn_mask=mask_B11S)
-        merged: Tensor = self.merge(_merge_heads(attended))
+        merged: Tensor = self.merge(packing.packed(_merge_heads(attended)))
         return merged
 
 

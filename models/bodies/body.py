@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from symshift.data.errors import UsageError
 from symshift.data.options import option
+from symshift.models.bodies.packing import UNPACKED, AnyPacking
 from symshift.models.bodies.position import Positions, load_positions
 
 COPY_PLACES = ("residual", "after-norm", "every-layer")
@@ -112,6 +113,7 @@ class Problems(NamedTuple):
     tokens: Tensor
     mask: Tensor
     paths: Tensor | None
+    packing: AnyPacking = UNPACKED
 
     @property
     def lengths(self) -> Tensor:
@@ -169,8 +171,13 @@ class Body(nn.Module, ABC, Generic[State]):
             )
 
     @abstractmethod
-    def hidden(self, problems: Problems, answers_BTD: Tensor) -> Tensor:
-        """Return the hidden_BTD that predict the token behind each token of whole answers."""
+    def hidden(
+        self, problems: Problems, answers_BTD: Tensor, packing: AnyPacking = UNPACKED
+    ) -> Tensor:
+        """Return the hidden_BTD that predict the token behind each token of whole answers.
+
+        With a packing of the answers, which the problems then have as well, it is hidden_ND.
+        """
 
     @abstractmethod
     def begin(self, problems: Problems, max_length: int) -> State:

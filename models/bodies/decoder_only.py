@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from symshift.models.bodies.attention import Cache, SelfAttention, initialise
 from symshift.models.bodies.body import Body, BodyOptions, Problems
 from symshift.models.bodies.copying import CopyAttention, copy_places
+from symshift.models.bodies.packing import UNPACKED, AnyPacking, Packing
 from symshift.models.bodies.position import Positions
 from symshift.models.bodies.transformer import FeedForward
 
@@ -81,10 +82,12 @@ class Block(nn.Module):
         mask_B11N: Tensor | None,
         cache: Cache | None,
         start: int | Tensor,
+        packing: AnyPacking = UNPACKED,
     ) -> Tensor:
         """Return the tokens, the first of them at position start, after this block."""
-        normed_BTD = self.norms[0](x_BTD)
-        attended = self.attention(normed_BTD, mask_B11N, causal=True, cache=cache, start=start)
+        attended = self.attention(
+            self.norms[0](x_BTD), mask_B11N, causal=True, cache=cache, start=start, packing=packing
+        )
         x_BTD = x_BTD + self.dropout(attended)
         x_BTD = x_BTD + self.dropout(self.feed_forward(self.norms[1](x_BTD)))
         return x_BTD
@@ -125,10 +128,14 @@ class DecoderOnly(Body[SequenceState]):
         """Return the one scheme, for problem and answer in a row."""
         return [(self.positions, num_problem + num_answer)]
 
-    def hidden(self, problems: Problems, answers_BTD: Tensor) -> Tensor:
+    def hidden(
+        self, problems: Problems, answers_BTD: Tensor, packing: AnyPacking = UNPACKED
+    ) -> Tensor:
         """Return the states that predict the next tokens of whole answers."""
         num_problem, num_answer = problems.tokens.shape[1], answers_BTD.shape[1]
         self.require(num_problem, num_answer)
+        if isinstance(packing, Packing):
+            return self._packed_hidden(problems, answers_BTD, packing)
         both_BND = torch.cat((problems.tokens, answers_BTD), dim=1)
         places_N = torch.arange(both_BND.shape[1], device=both_BND.device)
         lengths_B1 = problems.lengths[:, None]
@@ -137,6 +144,23 @@ class DecoderOnly(Body[SequenceState]):
         rows_BND = _taken(both_BND, at_BN.clamp(max=num_problem + num_answer - 1))
         nothing = [BlockCaches(None, None)] * len(self.blocks)
         return _taken(self._run(rows_BND, nothing), lengths_B1 + places_N[:num_answer])
+
+    def _packed_hidden(self, problems: Problems, answers_BTD: Tensor, packing: Packing) -> Tensor:
+        """Return hidden_ND of answers: tokens of all problems come first, then all answers'."""
+        assert isinstance(problems.packing, Packing)
+        (batch, num_problem, _), num_answer = problems.tokens.shape, answers_BTD.shape[1]
+        length = num_problem + num_answer
+        asked_N, answered_N = problems.packing.places, packing.places
+        rows_N = answered_N // num_answer
+        at_asked_N = asked_N // num_problem * length + asked_N % num_problem
+        at_answered_N = rows_N * length + problems.lengths[rows_N] + answered_N % num_answer
+        both = Packing(torch.cat((at_asked_N, at_answered_N)), batch, length)
+        tokens_ND = torch.cat(
+            (problems.packing.packed(problems.tokens), packing.packed(answers_BTD))
+        )
+        nothing = [BlockCaches(None, None)] * len(self.blocks)
+        hidden_ND = self._run(both.padded(tokens_ND), nothing, packing=both)
+        return hidden_ND[len(asked_N) :]
 
     def begin(self, problems: Problems, max_length: int) -> SequenceState:
         """Read the problems and begin answers of at most max_length tokens."""
@@ -163,16 +187,20 @@ class DecoderOnly(Body[SequenceState]):
         caches: list[BlockCaches],
         mask_B11N: Tensor | None = None,
         start: int | Tensor = 0,
+        packing: AnyPacking = UNPACKED,
     ) -> Tensor:
         """Return the states of tokens, the first of them at position start, behind the norm."""
-        x_BTD: Tensor = self.dropout(self.positions.added(embedded_BTD, start, None))
+        placed_BTD = self.positions.added(embedded_BTD, start, None)
+        x_BTD: Tensor = self.dropout(packing.packed(placed_BTD))
         late_BTD = None
         for block, cache in zip(self.blocks, caches, strict=True):
             assert isinstance(block, Block)
-            asking_BTD, x_BTD = x_BTD, block(x_BTD, mask_B11N, cache.attended, start)
+            asking_BTD, x_BTD = x_BTD, block(x_BTD, mask_B11N, cache.attended, start, packing)
             if block.copying is None:
                 continue
-            copied_BTD = block.copied(asking_BTD, embedded_BTD, mask_B11N, cache.copied)
+            copied_BTD = packing.packed(
+                block.copied(packing.padded(asking_BTD), embedded_BTD, mask_B11N, cache.copied)
+            )
             if self._copies_after_norm:
                 late_BTD = copied_BTD
             else:

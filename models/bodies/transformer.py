@@ -22,6 +22,7 @@ from symshift.models.bodies.attention import (
 )
 from symshift.models.bodies.body import Body, BodyOptions, Problems
 from symshift.models.bodies.copying import CopyAttention, copy_places
+from symshift.models.bodies.packing import UNPACKED, AnyPacking
 from symshift.models.bodies.position import Positions
 
 
@@ -81,9 +82,10 @@ class EncoderLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(options.width) for _ in range(2))
         self.dropout = nn.Dropout(options.dropout)
 
-    def forward(self, x_BSD: Tensor, mask_B11S: Tensor) -> Tensor:
+    def forward(self, x_BSD: Tensor, mask_B11S: Tensor, packing: AnyPacking = UNPACKED) -> Tensor:
         """Return the problem's tokens after this layer."""
-        x_BSD = self.norms[0](x_BSD + self.dropout(self.attention(x_BSD, mask_B11S)))
+        attended = self.attention(x_BSD, mask_B11S, packing=packing)
+        x_BSD = self.norms[0](x_BSD + self.dropout(attended))
         encoded: Tensor = self.norms[1](x_BSD + self.dropout(self.feed_forward(x_BSD)))
         return encoded
 
@@ -101,17 +103,28 @@ class DecoderLayer(nn.Module):
         self.copying = CopyAttention(options) if copies else None
         self._copies_after_norm = options.copy_place == "after-norm"
 
-    def forward(self, x_BTD: Tensor, state: LayerState, mask_B11S: Tensor, start: int) -> Tensor:
+    def forward(
+        self,
+        x_BTD: Tensor,
+        state: LayerState,
+        mask_B11S: Tensor,
+        start: int,
+        packing: AnyPacking = UNPACKED,
+    ) -> Tensor:
         """Return the answer's tokens, the first at position start, after this layer."""
         asking_BTD = x_BTD
-        attended = self.attention(x_BTD, causal=True, cache=state.cache, start=start)
+        attended = self.attention(
+            x_BTD, causal=True, cache=state.cache, start=start, packing=packing
+        )
         x_BTD = self.norms[0](x_BTD + self.dropout(attended))
-        x_BTD = self.norms[1](x_BTD + self.dropout(self.cross(x_BTD, state.memory, mask_B11S)))
+        attended = self.cross(x_BTD, state.memory, mask_B11S, packing)
+        x_BTD = self.norms[1](x_BTD + self.dropout(attended))
         x_BTD = x_BTD + self.dropout(self.feed_forward(x_BTD))
         if self.copying is None:
             decoded: Tensor = self.norms[2](x_BTD)
             return decoded
-        copied_BTD = self.dropout(self.copying(asking_BTD, state.copied, mask_B11S))
+        copied_BTD = self.copying(packing.padded(asking_BTD), state.copied, mask_B11S)
+        copied_BTD = self.dropout(packing.packed(copied_BTD))
         if self._copies_after_norm:
             decoded = self.norms[2](x_BTD) + copied_BTD
         else:
@@ -143,10 +156,12 @@ class EncoderDecoder(Body[DecoderState]):
         """Return both schemes, one for problems and one for answers."""
         return [(self.encoder_positions, num_problem), (self.decoder_positions, num_answer)]
 
-    def hidden(self, problems: Problems, answers_BTD: Tensor) -> Tensor:
+    def hidden(
+        self, problems: Problems, answers_BTD: Tensor, packing: AnyPacking = UNPACKED
+    ) -> Tensor:
         """Return the states that predict the next tokens of whole answers."""
         self.require(problems.tokens.shape[1], answers_BTD.shape[1])
-        return self._decode(answers_BTD, self._begin(problems, None))
+        return self._decode(answers_BTD, self._begin(problems, None), packing)
 
     def begin(self, problems: Problems, max_length: int) -> DecoderState:
         """Encode the problems and begin answers of at most max_length tokens."""
@@ -158,27 +173,31 @@ class EncoderDecoder(Body[DecoderState]):
         return self._decode(embedded_BD[:, None], state)[:, 0]
 
     def _encode(self, problems: Problems) -> Tensor:
+        packing = problems.packing
         embedded_BSD = self.encoder_positions.added(problems.tokens, 0, problems.paths)
-        x_BSD: Tensor = self.dropout(embedded_BSD)
+        x_BSD: Tensor = self.dropout(packing.packed(embedded_BSD))
         for layer in self.encoder:
-            x_BSD = layer(x_BSD, problems.mask)
+            x_BSD = layer(x_BSD, problems.mask, packing)
         return x_BSD
 
     def _begin(self, problems: Problems, max_length: int | None) -> DecoderState:
-        memory_BSD = self._encode(problems)
+        packing, memory_BSD = problems.packing, self._encode(problems)
         layers = []
         for layer in self.decoder:
             assert isinstance(layer, DecoderLayer)
             copied = None
             if layer.copying is not None:
-                copied = layer.copying.key_values(memory_BSD, problems.tokens)
+                copied = layer.copying.key_values(packing.padded(memory_BSD), problems.tokens)
             cache = None if max_length is None else Cache(max_length)
-            layers.append(LayerState(layer.cross.key_values(memory_BSD), copied, cache))
+            layers.append(LayerState(layer.cross.key_values(memory_BSD, packing), copied, cache))
         return DecoderState(layers, problems.mask)
 
-    def _decode(self, embedded_BTD: Tensor, state: DecoderState) -> Tensor:
+    def _decode(
+        self, embedded_BTD: Tensor, state: DecoderState, packing: AnyPacking = UNPACKED
+    ) -> Tensor:
         start = state.length
-        x_BTD: Tensor = self.dropout(self.decoder_positions.added(embedded_BTD, start, None))
+        placed_BTD = self.decoder_positions.added(embedded_BTD, start, None)
+        x_BTD: Tensor = self.dropout(packing.packed(placed_BTD))
         for layer, layer_state in zip(self.decoder, state.layers, strict=True):
-            x_BTD = layer(x_BTD, layer_state, state.mask, start)
+            x_BTD = layer(x_BTD, layer_state, state.mask, start, packing)
         return x_BTD

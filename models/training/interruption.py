@@ -17,8 +17,11 @@ class StopRequest:
         """True from the first signal on."""
 
     def note(self, number: int, frame: FrameType | None) -> None:
-        """Note a signal; a second one interrupts at once."""
-        if self.is_made:
+        """Note a signal; a second Ctrl-C interrupts at once.
+
+        SIGTERM never does: `torchrun` passes on one that its processes may have had themselves.
+        """
+        if self.is_made and number == signal.SIGINT:
             raise KeyboardInterrupt
         self.is_made = True
 

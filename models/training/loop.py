@@ -100,7 +100,10 @@ class Loop:
         checkpoint = self._trainer.checkpoint()
         is_sound = self._trainer.first_bad_step() is None
         self._require_finite(
-            {"loss": checkpoint.progress["loss_sum"], "grad_norm": 0.0 if is_sound else math.nan}
+            {
+                "loss": sum(checkpoint.progress["loss_sums"]),
+                "grad_norm": 0.0 if is_sound else math.nan,
+            }
         )
         if self._journal:
             self._journal.save(checkpoint, self._config.keep_checkpoints)

@@ -48,11 +48,13 @@ class Team:
         distributed.broadcast(shared, 0)
         return int(shared)
 
-    def add_up(self, values: Tensor) -> Tensor:
-        """Replace values by their sum over all members, and return them."""
-        if self.size > 1:
-            distributed.all_reduce(values)
-        return values
+    def of_each(self, value: Tensor) -> list[float]:
+        """Return the value () that each member gives, in the order of their ranks."""
+        if self.size == 1:
+            return [value.item()]
+        found = [torch.empty_like(value) for _ in range(self.size)]
+        distributed.all_gather(found, value)
+        return [each.item() for each in found]
 
     def shared(self, module: nn.Module) -> nn.Module:
         """Return the module so that its gradients are means over the members."""

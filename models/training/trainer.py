@@ -214,7 +214,7 @@ class Trainer:
     def summary(self) -> dict[str, float]:
         """Return the mean loss since the last summary, the last gradient's norm and the scale."""
         values = {
-            "loss": self._total_loss() / self._num_summed,
+            "loss": sum(self.team.of_each(self._loss_sum)) / self._num_summed,
             "lr": learning_rate(self.step_done, self.config.train),
             "grad_norm": self._norm.item(),
             "scale": self.model.loss.scale.item(),
@@ -223,24 +223,26 @@ class Trainer:
         self._num_summed = 0
         return values
 
-    def _total_loss(self) -> float:
-        return self.team.add_up(self._loss_sum.clone()).item()
-
     def checkpoint(self) -> Checkpoint:
         """Return everything that training goes on from."""
         return Checkpoint(
             step=self.step_done,
             weights=self.model.state_dict(),
             optimizer=optimizer_state(self._optimizer, self._names),
-            progress={"loss_sum": self._total_loss(), "num_summed": self._num_summed},
+            progress={
+                "loss_sums": self.team.of_each(self._loss_sum),
+                "num_summed": self._num_summed,
+            },
         )
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint."""
         self.model.load_state_dict(checkpoint.weights)
         load_optimizer_state(self._optimizer, self._names, checkpoint.optimizer)
-        # Sums are over all processes, and the first one has them.
-        self._loss_sum.fill_(checkpoint.progress["loss_sum"] if self.team.is_first else 0.0)
+        sums = checkpoint.progress["loss_sums"]
+        if len(sums) != self.team.size:  # it was saved by another number of processes
+            sums = [sum(sums), *[0.0] * (self.team.size - 1)]
+        self._loss_sum.fill_(sums[self.team.rank])
         self._num_summed = checkpoint.progress["num_summed"]
         self.step_done = checkpoint.step
 
