@@ -19,6 +19,7 @@ from click.core import ParameterSource
 
 from symshift.data.errors import SymshiftError, UsageError, unknown_name
 from symshift.data.options import Range
+from symshift.data.terminal import printable, printable_json
 from symshift.data.vocabulary import Window
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -78,8 +79,11 @@ def common(function: F) -> F:
 
 
 def show(value: Any, as_json: bool, text: str) -> None:
-    """Print a value as JSON, or its text to read."""
-    click.echo(json.dumps(value, sort_keys=True, ensure_ascii=False) if as_json else text)
+    """Print a value as JSON, or its text to read; no line of either can steer a terminal."""
+    if as_json:
+        click.echo(printable_json(json.dumps(value, sort_keys=True, ensure_ascii=False)))
+    else:
+        click.echo("\n".join(map(printable, text.split("\n"))))
 
 
 def typed() -> str:
@@ -169,4 +173,4 @@ def _one_line(error: Exception) -> tuple[str, int]:
     else:
         assert isinstance(error, OSError)
         text, code = f"{error.filename or 'writing'}: {error.strerror or error}", 1
-    return " ".join(text.split()), code
+    return printable(" ".join(text.split())), code

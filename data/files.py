@@ -56,6 +56,40 @@ def require_output(path: Path, inputs: Iterable[Path] = ()) -> None:
     _require_outside(path, (place, *place.parents))
 
 
+def require_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
+    """Refuse files to write that would destroy one another, an input, or a data set or a run.
+
+    Args:
+        paths: All the files that one command writes.
+        inputs: All that it reads.
+
+    Raises:
+        UsageError: If two are the same, one is a folder, or `require_output` refuses one.
+    """
+    given, places = list(inputs), set[Path]()
+    for path in paths:
+        require_output(path, given)
+        if path.is_dir():
+            raise UsageError(f"{path}: is a folder; name a file to write")
+        if (place := path.resolve()) in places:
+            raise UsageError(f"{path}: would be written twice; choose another name")
+        places.add(place)
+
+
+def require_regular(path: Path) -> None:
+    """Refuse what cannot be read several times, such as a pipe.
+
+    Missing files and folders are left to what reads them.
+
+    Raises:
+        UsageError: If it is there and neither a regular file nor a folder.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UsageError(
+            f"{path}: is no regular file, and would be read several times; write it to a file first"
+        )
+
+
 def _require_outside(path: Path, folders: Iterable[Path]) -> None:
     for folder in folders:
         if any(all((folder / name).exists() for name in mark) for mark in _MARKS):

@@ -5,7 +5,9 @@ from pathlib import Path
 import click
 
 from symshift.data.console import CONTEXT, common, path_type, show
+from symshift.data.errors import UsageError
 from symshift.data.plugins import load_task
+from symshift.data.terminal import printable, printable_json
 
 
 @click.command(context_settings=CONTEXT)
@@ -45,7 +47,6 @@ def score(
     """
     from symshift.data.dataset import open_dataset
     from symshift.data.errata import errata_of
-    from symshift.data.files import require_output
     from symshift.metrics.explanation import explain_row
     from symshift.metrics.grid import require_format, write_grid
     from symshift.metrics.record import Reading
@@ -55,9 +56,9 @@ def score(
 
     opened = open_dataset(dataset)
     task = load_task(opened.task_name)
-    for path in (output, grid, problems):
-        if path is not None:
-            require_output(path, predictions)
+    if explain is not None and (output or grid):
+        raise UsageError("--explain prints and writes no result: leave -o and --grid out")
+    _require_places(predictions, output, grid, problems)
     if grid is not None:
         require_format(grid)
     reading = Reading(format=format, filter=filter, notation=notation)
@@ -74,7 +75,26 @@ def score(
         write_grid(scored.result, grid)
     for erratum in errata_of(opened.fingerprint):
         click.echo(f"erratum {erratum.id} of this data set: {erratum.text}", err=True)
-    click.echo(scored.result.to_json() if as_json else format_table(scored.result), nl=not as_json)
+    if as_json:
+        click.echo(printable_json(scored.result.to_json()), nl=False)
+    else:
+        click.echo(format_table(scored.result))
+
+
+def _require_places(
+    predictions: tuple[Path, ...], output: Path | None, grid: Path | None, problems: Path | None
+) -> None:
+    """Refuse to write over what is read, or one thing over another."""
+    from symshift.data.files import require_outputs, require_regular
+    from symshift.metrics.scoring import rows_path
+    from symshift.metrics.systems import meta_paths
+
+    for path in predictions:
+        require_regular(path)
+    found = filter(Path.is_file, predictions)
+    inputs = [file for path in found for file in (path, *meta_paths(path))]
+    results = (output, rows_path(output)) if output is not None else ()
+    require_outputs([p for p in (*results, grid, problems) if p is not None], inputs)
 
 
 @click.command(context_settings=CONTEXT)
@@ -86,8 +106,11 @@ def compare(first: Path, second: Path, as_json: bool) -> None:
 
     Example: symshift compare learned.json interchangeable.json
     """
+    from symshift.data.files import require_regular
     from symshift.metrics.comparison import compare_files, format_comparison
 
+    for path in (first, second):
+        require_regular(path)
     comparison = compare_files(first, second)
     show(comparison.to_plain(), as_json, format_comparison(comparison))
 
@@ -104,12 +127,19 @@ def leaderboard(results: tuple[Path, ...], output: Path, as_json: bool) -> None:
 
     Example: symshift leaderboard results/*.json -o site
     """
+    from symshift.metrics.leaderboard import given_twice
+    from symshift.metrics.region import require_region
     from symshift.metrics.result import read_result
     from symshift.metrics.scoring import rows_path
     from symshift.metrics.site import write_site
 
     row_files = [rows_path(path) for path in results]
-    page = write_site([read_result(path) for path in results], output, row_files=row_files)
+    found = [read_result(path) for path in results]
+    for path, result in zip(results, found, strict=True):
+        require_region(result.system.trained_on, path)
+    for line in given_twice(found, list(map(str, results))):
+        click.echo(printable(line), err=True)
+    page = write_site(found, output, row_files=row_files, inputs=results)
     show({"page": str(page)}, as_json, str(page))
 
 
@@ -125,11 +155,15 @@ def submit(result: Path, dataset: Path, predictions: tuple[Path, ...], as_json: 
     """
     from symshift.data.dataset import open_dataset
     from symshift.metrics.result import read_result
+    from symshift.metrics.scoring import rows_path
     from symshift.metrics.submission import check_entry
 
-    opened = open_dataset(dataset)
-    faults = check_entry(read_result(result), opened, predictions, load_task(opened.task_name))
-    text = "\n".join(faults) or f"{result}: rescoring gives the stated numbers"
+    opened, stated, beside = open_dataset(dataset), read_result(result), rows_path(result)
+    row_file = beside if beside.is_file() else None
+    if row_file is None:
+        click.echo(printable(f"{beside}: not there, so no rows are compared"), err=True)
+    faults = check_entry(stated, opened, predictions, load_task(opened.task_name), row_file)
+    text = "\n".join(map(printable, faults)) or f"{result}: rescoring gives the stated numbers"
     show({"faults": faults}, as_json, text)
     return 1 if faults else 0
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from symshift.data.errors import DataError
+from symshift.data.terminal import printable
 from symshift.data.verdict import Estimate, Verdict
 from symshift.metrics.intervals import bootstrap_mean, mcnemar, per_cluster
 from symshift.metrics.keys import keys_of
@@ -84,6 +85,8 @@ class Graded:
     """Whether each row is solved."""
     problems: npt.NDArray[np.int64] | None
     """The problem that each row renames, as numbers from 0; None where rows are independent."""
+    base_ids_sha256: str = ""
+    """What tells whether two systems' rows rename the same problems; empty where they say none."""
 
 
 def graded(rows: pa.Table) -> Graded:
@@ -97,6 +100,7 @@ def graded(rows: pa.Table) -> Graded:
         rows_sha256=hashlib.sha256(keys[order].tobytes()).hexdigest(),
         is_right=is_right,
         problems=None if problems is None else problems[order],
+        base_ids_sha256=_base_ids_sha256(rows, order),
     )
 
 
@@ -131,6 +135,8 @@ def compare_graded(
         raise DataError("there are no rows to compare")
     if graded_a.rows_sha256 != graded_b.rows_sha256:
         raise DataError("the row tables hold different ids; score both again")
+    if graded_a.base_ids_sha256 != graded_b.base_ids_sha256:
+        raise DataError("the row tables give the same id different base_ids; score both again")
     right_a, right_b, problems = graded_a.is_right, graded_b.is_right, graded_a.problems
     gain = right_a.astype(np.float64) - right_b
     sums, counts = (gain, None) if problems is None else per_cluster(gain, problems)
@@ -188,13 +194,15 @@ def read_rows(path: Path) -> pa.Table:
 
     try:
         with path.open("rb") as file:
-            table = pq.ParquetFile(file).read()
-            return table.select(ROWS_SCHEMA.names).cast(ROWS_SCHEMA)
+            table = pq.ParquetFile(file).read().select(ROWS_SCHEMA.names).cast(ROWS_SCHEMA)
     except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(
             f"{path}: no table of rows ({reason}); `symshift score` writes it beside the result"
         ) from error
+    if table["id"].null_count:
+        raise DataError(f"{path}: a row has no id; score it again to write the table anew")
+    return table
 
 
 def _require_same_rows(result_a: Result, result_b: Result) -> None:
@@ -205,6 +213,14 @@ def _require_same_rows(result_a: Result, result_b: Result) -> None:
                 f"{result_a.system.name} and {result_b.system.name} answered different rows: "
                 f"{key} {a!r} and {b!r}; score both on the same data set and split"
             )
+
+
+def _base_ids_sha256(rows: pa.Table, order: npt.NDArray[np.intp]) -> str:
+    base_ids = rows["base_id"]
+    if base_ids.null_count == len(rows):
+        return ""
+    keys = keys_of("" if found is None else f"={found}" for found in base_ids.to_pylist())
+    return hashlib.sha256(keys[order].tobytes()).hexdigest()
 
 
 def _problems(rows: pa.Table) -> npt.NDArray[np.int64] | None:
@@ -224,13 +240,12 @@ def format_comparison(comparison: Comparison) -> str:
     assert d.high is not None
     counts = f"both {c.both}, only A {c.only_a}, only B {c.only_b}, neither {c.neither}"
     test = {"mcnemar": "exact McNemar", "sign-test": "exact sign test over problems"}[c.test]
-    return "\n".join(
-        [
-            f"A  {c.name_a}",
-            f"B  {c.name_b}",
-            f"rows solved      {counts} (of {c.n})",
-            f"A - B            {d.value:+.4f}  [{d.low:+.4f}, {d.high:+.4f}]  {d.method}",
-            f"p                {c.p_value:.3g}  {test}",
-            "over items; seeds and random tables are another matter",
-        ]
-    )
+    lines = [
+        f"A  {c.name_a}",
+        f"B  {c.name_b}",
+        f"rows solved      {counts} (of {c.n})",
+        f"A - B            {d.value:+.4f}  [{d.low:+.4f}, {d.high:+.4f}]  {d.method}",
+        f"p                {c.p_value:.3g}  {test}",
+        "over items; seeds and random tables are another matter",
+    ]
+    return "\n".join(map(printable, lines))

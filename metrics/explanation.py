@@ -10,6 +10,7 @@ from typing import Any
 from symshift.data.dataset import Dataset
 from symshift.data.errors import UsageError
 from symshift.data.task import Task
+from symshift.data.terminal import printable
 from symshift.data.verdict import Judgement
 from symshift.metrics.joining import Answer, join
 from symshift.metrics.judging import Judge
@@ -53,7 +54,7 @@ class Explanation:
         num_samples = shown.pop("num_samples")
         if num_samples > 1:
             shown["prediction"] += f"  (the first of {num_samples} samples, which counts)"
-        return "\n".join(f"{name:10}  {value}" for name, value in shown.items())
+        return "\n".join(printable(f"{name:10}  {value}") for name, value in shown.items())
 
 
 def explain_row(

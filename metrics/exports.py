@@ -10,7 +10,7 @@ from symshift.data.verdict import Estimate
 from symshift.metrics.findings import as_text, findings_of, trivial_label
 from symshift.metrics.leaderboard import Entry, Section
 from symshift.metrics.published import Block, published_of
-from symshift.metrics.result import SCHEMA_VERSION, Spread
+from symshift.metrics.result import SCHEMA_VERSION
 
 SHARES = ("correct", "lenient", "correct_hard", "exact", "alpha_covariance")
 """The figures between 0 and 1 that tables show, in order."""
@@ -21,6 +21,9 @@ _SETTINGS = ("phase", "redraw_unseen", "output")
 _FORMULA_STARTS = ("=", "+", "-", "@")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
+_BETWEEN_RUNS = re.compile(r"([\s|`<>\\]+)")
+_LINKING = re.compile(r"://|www\.|@", re.IGNORECASE)
+"""What many renderers turn into links or mentions; escapes do not stop all of them."""
 
 
 def as_json(title: str, sections: Sequence[Section]) -> str:
@@ -78,19 +81,13 @@ def _csv_cells(section: Section, entry: Entry) -> Iterator[object]:
     for name in (*FIGURES, "trivial"):
         found = entry.result.estimates.get(name)
         yield from (found.value, found.low, found.high) if found else (None, None, None)
-    for spread in (entry.over_seeds, repeated(entry)):
+    for spread in (entry.over_seeds, entry.repeats):
         yield from (spread.mean, spread.min, spread.max) if spread else (None, None, None)
     yield system.command
 
 
 def _text(value: object) -> str:
     return "" if value is None else str(value)
-
-
-def repeated(entry: Entry) -> Spread | None:
-    """Return an entry's correctness over its several files of predictions."""
-    repeats = entry.result.repeats
-    return repeats.estimates.get("correct") if repeats else None
 
 
 def _safe(cell: object) -> object:
@@ -151,4 +148,8 @@ def _figure(estimate: Estimate | None) -> str:
 
 def _escaped(text: str) -> str:
     """Return a text as Markdown that shows it, on one line, with nothing in it at work."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+    # What would be a link or a mention is neither as code.
+    return "".join(
+        f"`{run}`" if _LINKING.search(run) else _MARKDOWN.sub(r"\\\1", run)
+        for run in _BETWEEN_RUNS.split(" ".join(text.split()))
+    )

@@ -7,12 +7,14 @@ rests on it.
 
 import io
 import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symshift.data.errors import UsageError
 from symshift.data.files import whole_file
+from symshift.data.terminal import printable
 from symshift.metrics.accuracy import Cell
 from symshift.metrics.region import TrainedRegion, trained_region
 from symshift.metrics.result import Result
@@ -58,8 +60,10 @@ def grid_picture(
     metadata: dict[str, Any] = {"Date": None} if format == "svg" else {"Software": None}
     picture = io.BytesIO()
     settings: Any = {"svg.hashsalt": "symshift", "svg.fonttype": "none", "text.parse_math": False}
-    with rc_context(settings):
-        figure = _draw(cells, title, trained)
+    with rc_context(settings), warnings.catch_warnings():
+        # Names may be in any script, and the fonts that are there may lack it.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure = _draw(cells, printable(title), trained)
         figure.savefig(picture, format=format, metadata=metadata, dpi=150)
     drawn = picture.getvalue()
     return drawn if format == "png" else _titled(drawn.decode(), cells).encode()

@@ -16,6 +16,8 @@ from symshift.data.verdict import Estimate
 LEVEL = 0.95
 Z_95 = 1.959963984540054
 NUM_RESAMPLES = 2_000
+WILSON_BOUND = "wilson-bound"
+"""The method where all units are equal, so that resampling would show no spread."""
 _DIGITS = 10
 _CHUNK_DRAWS = 1 << 22
 Floats = npt.NDArray[np.float64]
@@ -64,8 +66,8 @@ def bootstrap_mean(
 
     A unit is an observation, or a cluster of observations (the renamings of one problem) that is
     drawn as a whole; `n` of the estimate is the number of units. Where all units have the same
-    mean v, resampling shows no spread at all; the interval is then the Wilson bound: a share of up
-    to z^2/(n + z^2) of all units may differ from v, by as much as the bounds allow.
+    mean v, resampling shows no spread at all; the interval is then the Wilson bound, and named so:
+    a share of up to z^2/(n + z^2) of all units may differ from v, by as much as the bounds allow.
 
     Args:
         sums: The sum of the observations of each unit.
@@ -83,6 +85,7 @@ def bootstrap_mean(
     weights = np.ones(n, dtype=np.int64) if counts is None else counts
     mean = float(sums.sum() / weights.sum())
     if np.ptp(sums / weights) == 0:
+        method = WILSON_BOUND
         differ = Z_95**2 / (n + Z_95**2)
         low, high = mean - differ * (mean - min_value), mean + differ * (max_value - mean)
     else:

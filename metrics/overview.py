@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symshift.data.verdict import Estimate
-from symshift.metrics.leaderboard import Section, is_above, kind_of
+from symshift.metrics.leaderboard import Section, is_above, kind_of, one_a_seed
 from symshift.metrics.result import Result
 
 REFERENCE = "seen"
@@ -26,14 +26,14 @@ class Figure:
     high: float
     """The highest end."""
     results: tuple[Result, ...]
-    """The results that it rests on, one for each seed."""
+    """The results that it rests on, one for each seed: that of the lowest table seed."""
     change: str = ""
     """Against the reference: lower, higher, or same (the intervals overlap); empty for itself."""
 
     @property
     def num_seeds(self) -> int:
-        """How many results it rests on."""
-        return len(self.results)
+        """How many training seeds it rests on; 1 where none is stated."""
+        return len({r.system.seed for r in self.results})
 
     @property
     def estimate(self) -> Estimate:
@@ -134,7 +134,7 @@ def _row(
 def _figure(results: Sequence[Result]) -> Figure | None:
     ends = [
         (e.value, e.low, e.high, result)
-        for result, e in ((result, result.estimates["correct"]) for result in results)
+        for result, e in ((result, result.estimates["correct"]) for result in one_a_seed(results))
         if e.value is not None and e.low is not None and e.high is not None
     ]
     if not ends:

@@ -21,7 +21,7 @@ from symshift.data.verdict import Estimate
 from symshift.data.vocabulary import name_at
 from symshift.metrics.differences import MAX_COMPARED, Differences
 from symshift.metrics.entry_views import about, count, entry_view, label
-from symshift.metrics.exports import FIGURES, SHARES, repeated
+from symshift.metrics.exports import FIGURES, SHARES
 from symshift.metrics.findings import findings_of, trivial_label
 from symshift.metrics.leaderboard import Entry, Section
 from symshift.metrics.links import Links
@@ -181,6 +181,7 @@ def _section_view(section: Section) -> Mapping[str, Any]:
     """Return what the template shows of a data set, ready to print."""
     entries, data = section.entries, section.dataset
     figures = [n for n in FIGURES if any(n in entry.result.estimates for entry in entries)]
+    overs = {entry.repeats_over for entry in entries if entry.repeats}
     return {
         "section": section,
         "data": data,
@@ -192,8 +193,8 @@ def _section_view(section: Section) -> Mapping[str, Any]:
         "trivial": [(name, e) for name, e in section.trivial.items() if name],
         "best_trivial": section.trivial.get("", Estimate(None, None, None, 0, "")).value,
         "has_seeds": any(entry.over_seeds for entry in entries),
-        "has_repeats": any(repeated(entry) for entry in entries),
-        "over": next((e.result.repeats.over for e in entries if e.result.repeats), ""),
+        "has_repeats": any(entry.repeats for entry in entries),
+        "over": overs.pop() if len(overs) == 1 else "file",
     }
 
 
@@ -204,7 +205,7 @@ def _row(entry: Entry) -> Mapping[str, Any]:
         "about": list(about(entry.result.system)),
         "estimates": entry.result.estimates,
         "seeds": entry.over_seeds,
-        "repeats": repeated(entry),
+        "repeats": entry.repeats,
     }
 
 

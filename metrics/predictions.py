@@ -6,6 +6,7 @@ mark a format; else a `.json` file is an inspect_ai log, and everything else JSO
 """
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,10 @@ from typing import Any, cast
 import pyarrow as pa
 
 from symshift.data.errors import DataError, UsageError
+from symshift.data.files import require_regular
 from symshift.data.lines import lines_of
 from symshift.data.plugins import plugin, plugin_names
+from symshift.data.terminal import printable
 from symshift.metrics.packing import PackedRecords
 from symshift.metrics.record import (
     BY_ID,
@@ -30,6 +33,7 @@ from symshift.metrics.record import (
 _PACKAGE = "metrics.readers"
 _OTHERWISE = {".json": "inspect"}
 _DEFAULT = "jsonl"
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +66,11 @@ def read_predictions(
 
     Raises:
         DataError: If the file cannot be read at all.
-        UsageError: If the format is unknown, or does not fit what the user says.
+        UsageError: If the format is unknown, or does not fit what the user says, or the file is
+            no regular one.
     """
     file, reading = Path(path), reading or Reading()
+    require_regular(file)
     name = format_of(file, reading)
     reader = _reader(name)
     if reading.filter is not None and not reader.has_filters:
@@ -72,8 +78,11 @@ def read_predictions(
     if reading.notation != NATIVE and reader.notation not in (None, reading.notation):
         raise UsageError(f"--notation {reading.notation}: {name} is always {reader.notation}")
     problems = Problems(str(file), reader.unit)
+    packed = PackedRecords(_records(file, reader, problems, reading))
+    if not len(packed) and not problems:
+        _LOG.warning("no predictions in %s", printable(str(file)))
     return Predictions(
-        packed=PackedRecords(_records(file, reader, problems, reading)),
+        packed=packed,
         problems=problems,
         reread=lambda: _records(file, reader, Problems(str(file)), reading),
         joined_by=reader.joined_by,

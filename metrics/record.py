@@ -63,6 +63,10 @@ class Problems:
         self._kept: list[tuple[int, str]] = []
         self._count = 0
 
+    def __bool__(self) -> bool:
+        """Tell whether there is a problem."""
+        return self._count > 0
+
     def add(self, line: int, text: str) -> None:
         """Note a problem."""
         self._count += 1

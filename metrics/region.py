@@ -7,6 +7,7 @@ guessed: without them the region is not stated.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,18 @@ def trained_region(trained_on: Mapping[str, Any]) -> TrainedRegion | None:
     except (UsageError, ValueError) as error:
         raise DataError(f"trained_on: {error!s:.200}") from error
     return TrainedRegion(**ranges)
+
+
+def require_region(trained_on: Mapping[str, Any], path: Path) -> None:
+    """Refuse a file whose system says that it was trained on what is no region.
+
+    Raises:
+        DataError: If so; the message names the file.
+    """
+    try:
+        trained_region(trained_on)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
 
 
 def region_estimates(

@@ -15,9 +15,10 @@ from typing import Any
 
 from symshift.data.errors import DataError
 from symshift.data.files import json_text, read_json
-from symshift.data.verdict import Estimate, Proof, Verdict
+from symshift.data.verdict import Estimate
 from symshift.metrics.accuracy import Cell
 from symshift.metrics.alpha_covariance import AlphaSummary
+from symshift.metrics.ranges import require_ranges
 from symshift.metrics.record import Reading
 
 SCHEMA_VERSION = 1
@@ -140,21 +141,7 @@ class Result:
     """The version of this layout."""
 
     def __post_init__(self) -> None:
-        unknown = set(self.counts) - {verdict.value for verdict in Verdict}
-        if unknown or sum(self.counts.values()) != self.dataset.rows:
-            raise ValueError(f"counts={dict(self.counts)} are not {self.dataset.rows} verdicts")
-        if self.proofs is not None:
-            unknown = set(self.proofs) - {proof.value for proof in Proof}
-            if unknown or sum(self.proofs.values()) != self.dataset.rows:
-                raise ValueError(f"proofs={dict(self.proofs)} are not {self.dataset.rows} verdicts")
-        missing = {"correct", "exact", "correct_hard"} - set(self.estimates)
-        if missing:
-            raise ValueError(f"estimates lack {', '.join(sorted(missing))}")
-        for name, estimate in self.estimates.items():
-            ends = (estimate.low, estimate.value, estimate.high)
-            known = [number for number in ends if number is not None]
-            if len(known) not in (0, 3) or known != sorted(known) or estimate.n < 0:
-                raise ValueError(f"estimates.{name}={estimate} is no value inside its interval")
+        require_ranges(self)
 
     def to_json(self) -> str:
         """Return the text of RESULT.json: a pure function of the result."""

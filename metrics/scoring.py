@@ -13,7 +13,7 @@ from tqdm import tqdm
 import symshift
 from symshift.data.errata import VERDICTS, errata_of
 from symshift.data.errors import DataError
-from symshift.data.files import require_output, whole_file, write_text
+from symshift.data.files import require_outputs, whole_file, write_text
 from symshift.data.task import Task
 from symshift.data.verdict import Estimate
 from symshift.metrics.accuracy import (
@@ -236,12 +236,12 @@ def _versions(task: Task) -> dict[str, Any]:
 
 def rows_path(result_path: Path) -> Path:
     """Return where the row table of a result file lies: RESULT.rows.parquet."""
-    return result_path.with_name(result_path.name.removesuffix(".json") + ".rows.parquet")
+    return result_path.parent / f"{result_path.name.removesuffix('.json')}.rows.parquet"
 
 
 def write_result(scored: Scored, path: Path) -> None:
     """Write RESULT.json, and RESULT.rows.parquet beside it; each is whole or absent."""
-    require_output(path)
+    require_outputs([path, rows_path(path)])
     with whole_file(rows_path(path)) as hidden:
         scored.row_table.copy_to(hidden)
     write_text(path, scored.result.to_json())

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from symshift.data.errors import UsageError
-from symshift.data.files import require_output, write_text
+from symshift.data.files import require_output, require_outputs, write_text
 from symshift.metrics.differences import differences_of
 from symshift.metrics.exports import as_csv, as_json, as_markdown
-from symshift.metrics.leaderboard import Section, sections_of
+from symshift.metrics.leaderboard import Section, identity_of, sections_of
 from symshift.metrics.links import Links
 from symshift.metrics.pages import Site, TaskView, entry_page, index_page, task_page
 from symshift.metrics.result import Result
@@ -28,6 +28,7 @@ def write_site(
     *,
     title: str = "symshift leaderboard",
     row_files: Sequence[Path] = (),
+    inputs: Sequence[Path] = (),
 ) -> Path:
     """Write a leaderboard: index.html, a page for each task and entry, and the data of all.
 
@@ -40,12 +41,14 @@ def write_site(
         title: The site's title.
         row_files: Where the row table of each result lies, in the order of the results. Results
             whose table is not there are shown without paired differences, which is said.
+        inputs: The files that the results were read from; none of them is changed.
 
     Returns:
         The path of index.html.
 
     Raises:
-        UsageError: If there are no results.
+        UsageError: If there are no results, or a file would be replaced that is an input, or that
+            is there and of no leaderboard.
         DataError: If a row table is broken, or is not that of its result.
     """
     require_output(out)
@@ -55,7 +58,9 @@ def write_site(
         raise UsageError("a leaderboard needs at least one result")
     site = _site(sections, title, _rows_of(sections, given, row_files))
     files = dict(_files(site))
-    earlier = _listed(out)
+    listed = _listed(out)
+    earlier = {name for name in listed if _REMOVABLE.fullmatch(name)}
+    _require_own(out, files, listed, [*inputs, *row_files])
     # First what there may be, so that files of an interrupted run are known to the next.
     _write_list(out, earlier | files.keys())
     for name, text in files.items():
@@ -74,11 +79,14 @@ def _rows_of(
         return {}
     pairs = [(r, path) for r, path in zip(given, row_files, strict=True) if path.is_file()]
     entries = [entry for section in sections for entry in section.entries]
-    shown = {id(entry.result): entry.text for entry in entries}
+    shown = {id(entry.result): entry.result for entry in entries}
     found = {id(result): path for result, path in pairs if id(result) in shown}
     # A result that was given twice is shown once; its rows may lie beside the other.
-    again = {r.to_json(): path for r, path in pairs if id(r) not in shown}
-    others = {key: again[text] for key, text in shown.items() if text in again}
+    again = {identity_of(r): path for r, path in pairs if id(r) not in shown}
+    if not again:
+        return found
+    same_as = {key: identity_of(result) for key, result in shown.items() if key not in found}
+    others = {key: again[same] for key, same in same_as.items() if same in again}
     return {**others, **found}
 
 
@@ -105,11 +113,26 @@ def _files(site: Site) -> Iterator[tuple[str, str]]:
     yield "index.html", index_page(site)
 
 
+def _require_own(
+    out: Path, files: Mapping[str, str], listed: set[str], inputs: Sequence[Path]
+) -> None:
+    """Refuse to replace, or to take away, an input or a file that no leaderboard wrote."""
+    changed = [name for name, text in files.items() if not _holds(out / name, text)]
+    removed = [name for name in listed - files.keys() if _REMOVABLE.fullmatch(name)]
+    require_outputs([out / name for name in (*changed, *removed, LIST_NAME)], inputs)
+    for name in changed:
+        if name not in listed and (out / name).exists():
+            raise UsageError(f"{out / name}: is no file of a leaderboard; choose another folder")
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()
+
+
 def _listed(out: Path) -> set[str]:
-    """Return the pages and result files that an earlier run wrote and may be taken away."""
+    """Return the names of the files that an earlier run wrote."""
     path = out / LIST_NAME
-    lines = path.read_text("utf-8").splitlines() if path.is_file() else []
-    return {line for line in lines if _REMOVABLE.fullmatch(line)}
+    return set(path.read_text("utf-8").splitlines()) if path.is_file() else set()
 
 
 def _write_list(out: Path, names: Iterable[str]) -> None:

@@ -12,11 +12,16 @@ from symshift.metrics.notations import notation_for
 from symshift.metrics.predictions import read_predictions
 from symshift.metrics.record import Reading
 from symshift.metrics.result import DatasetInfo, Result, System
+from symshift.metrics.row_faults import row_faults
 from symshift.metrics.rows import SplitRows
 from symshift.metrics.scoring import Scored, score
 from symshift.metrics.systems import read_system
 
 _TOLERANCE = 1e-9
+_PROGRAMS = ("symshift", "numpy")
+"""Versions that may differ where the figures do not."""
+_FROM_FILES = ("predictions_sha256", "trained_on")
+"""What a result says of a system that its files of predictions, with their meta files, show."""
 
 
 def score_files(
@@ -97,7 +102,13 @@ def _require_one_system(paths: Sequence[Path], systems: Sequence[System]) -> Non
                 )
 
 
-def check_entry(stated: Result, dataset: Dataset, paths: Sequence[Path], task: Task) -> list[str]:
+def check_entry(
+    stated: Result,
+    dataset: Dataset,
+    paths: Sequence[Path],
+    task: Task,
+    row_file: Path | None = None,
+) -> list[str]:
     """Return why a stated result does not hold, a line each; none if it does.
 
     Args:
@@ -105,6 +116,7 @@ def check_entry(stated: Result, dataset: Dataset, paths: Sequence[Path], task: T
         dataset: The data set that it names; its fingerprint is computed anew from its rows.
         paths: The files of predictions, in the order that was scored.
         task: The data set's task.
+        row_file: The row table beside the result, where there is one.
 
     Raises:
         DataError: If a file is broken or does not fit the data set.
@@ -115,16 +127,22 @@ def check_entry(stated: Result, dataset: Dataset, paths: Sequence[Path], task: T
         return [f"{dataset.path}: the rows' fingerprint is {found}, not {dataset.fingerprint}"]
     split, name = stated.dataset.split, stated.system.name
     again = score_files(dataset, paths, task, split=split, name=name, reading=stated.reading)
-    return disagreements(stated, again.result)
+    faults = disagreements(stated, again.result)
+    return faults if row_file is None else [*faults, *row_faults(row_file, again.rows)]
 
 
 def disagreements(stated: Result, rescored: Result) -> list[str]:
     """Return where a stated result differs from its rescoring, a line each; none if it holds.
 
-    What describes (names, commands, versions) may differ; what was measured, and on which rows,
-    may not.
+    What nobody can compute (names, commands, the data set's title and description) may differ, and
+    so may the versions of programs. What was measured, on which rows, and what follows from rows
+    and files (the example, versions of the verdicts, what was trained on) may not; nor the regime,
+    where rows or files tell it.
     """
     left, right = _measured(stated), _measured(rescored)
+    if not rescored.dataset.regime:
+        left.pop("dataset.regime", None)
+        right.pop("dataset.regime", None)
     lines = [
         f"{place}: stated {left.get(place, 'nothing')!r:.80}, found "
         f"{right.get(place, 'nothing')!r:.80}"
@@ -145,10 +163,11 @@ def _agree(left: Any, right: Any) -> bool:
 def _measured(result: Result) -> dict[str, Any]:
     """Return every measured value by its place in the JSON form."""
     plain = json.loads(result.to_json())
-    for described in ("versions", "schema_version"):
-        del plain[described]
-    plain["system"] = {"predictions_sha256": plain["system"]["predictions_sha256"]}
-    for described in ("name", "description", "regime", "window", "example", "errata"):
+    del plain["schema_version"]
+    for program in _PROGRAMS:
+        plain["versions"].pop(program, None)
+    plain["system"] = {name: plain["system"][name] for name in _FROM_FILES}
+    for described in ("name", "description"):
         del plain["dataset"][described]
     return dict(_leaves(plain, ""))
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from symshift.data.errors import DataError
-from symshift.data.files import read_json, sha256_of
+from symshift.data.files import read_json, require_regular, sha256_of
+from symshift.metrics.region import require_region
 from symshift.metrics.result import System, require_storable
 
 _SETTINGS = (
@@ -23,9 +24,11 @@ def read_system(predictions: Path, name: str | None = None) -> System:
 
     Raises:
         DataError: If the meta file is broken or a value has the wrong type.
+        UsageError: If the file is no regular one.
     """
+    require_regular(predictions)
     checksum = (sha256_of(predictions),)
-    meta_path = _meta_path(predictions)
+    meta_path = next((path for path in meta_paths(predictions) if path.is_file()), None)
     if meta_path is None:
         return System(name=name or predictions.stem, predictions_sha256=checksum)
     meta = _read_meta(meta_path)
@@ -54,13 +57,14 @@ def _read_meta(meta_path: Path) -> Mapping[str, Any]:
         _check(meta_path, meta, key, kind)
     for key in ("seed", "table_seed"):
         _check(meta_path, meta, key, int)
+    require_region(meta.get("trained_on") or {}, meta_path)
     return meta
 
 
-def _meta_path(predictions: Path) -> Path | None:
+def meta_paths(predictions: Path) -> tuple[Path, Path]:
+    """Return where the meta file of predictions may lie; the first that is there counts."""
     beside = predictions.with_name(predictions.name + ".meta.json")
-    named = (beside, predictions.with_suffix(".meta.json"))
-    return next((path for path in named if path.is_file()), None)
+    return beside, predictions.with_suffix(".meta.json")
 
 
 def _check(path: Path, meta: Mapping[str, Any], key: str, kind: type) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from symshift.data.terminal import printable
 from symshift.data.verdict import Estimate, Proof, Verdict
 from symshift.metrics.record import NATIVE
 from symshift.metrics.result import Result
@@ -73,7 +74,8 @@ def format_table(result: Result) -> str:
         estimate = result.estimates[name]
         row = f"{label_of(name):{width}}  {format_estimate(estimate)}"
         lines.append(f"{row}  n={estimate.n}  {estimate.method}")
-    return "\n".join([*lines, *_alpha_lines(result), *_repeat_lines(result, width)])
+    lines += [*_alpha_lines(result), *_repeat_lines(result, width)]
+    return "\n".join(map(printable, lines))
 
 
 def format_results(results: Sequence[Result]) -> str:
@@ -93,7 +95,7 @@ def format_results(results: Sequence[Result]) -> str:
         lines.append((*about, interval, *others))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     rows = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-    return "\n".join(rows)
+    return "\n".join(map(printable, rows))
 
 
 def _share(value: float | None) -> str:

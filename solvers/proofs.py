@@ -30,7 +30,7 @@ def check_proof(theory: Theory, answer: Answer) -> ProofCheck:
     derived = set(theory.facts)
     for number, step in enumerate(answer.steps, 1):
         if fault := _fault(step, given, derived):
-            return ProofCheck(Proof.BROKEN, number, f"step {number} `{str(step)[:60]}`: {fault}")
+            return ProofCheck(Proof.BROKEN, number, f"step {number} {_shown(step)}: {fault}")
         assert isinstance(step, Rule)
         derived.add(step.head)
     if fault := _unsupported(theory, answer.is_derivable, derived):
@@ -43,6 +43,11 @@ def check_proof(theory: Theory, answer: Answer) -> ProofCheck:
         number, step = spare
         return ProofCheck(Proof.VALID, None, f"step {number} `{step}` is not needed")
     return ProofCheck(Proof.MINIMAL)
+
+
+def _shown(step: Rule | str) -> str:
+    """Return a step as it can stand in a line: a text that is no rule may hold anything."""
+    return f"`{str(step)[:60]}`" if isinstance(step, Rule) else repr(step[:60])
 
 
 def _fault(

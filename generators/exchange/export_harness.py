@@ -55,8 +55,12 @@ def dataset(**_):
 
 
 def process_results(doc, results):
-    """Judge one answer."""
-    verdict = symshift.task("{task}").check(doc, results[0]).verdict.value
+    """Judge one answer: the first text, where a filter kept several."""
+    answer = results[0] if results else None
+    if isinstance(answer, list):
+        answer = answer[0] if answer else None
+    text = answer if isinstance(answer, str) else None
+    verdict = symshift.task("{task}").check(doc, text).verdict.value
     return {{
         "correct": float(verdict in ("exact", "correct")),
         "exact": float(verdict == "exact"),

@@ -102,6 +102,19 @@ def test_other_rows_are_not_compared(score_toy: Score, many: list[Row]) -> None:
         compared(a, other)
 
 
+def test_rows_that_rename_different_problems_are_not_compared(
+    score_toy: Score, make_row: Callable[..., Row]
+) -> None:
+    def renamed(*base_ids: str) -> Scored:
+        rows = [make_row("a b", at, base_id=base_id) for at, base_id in enumerate(base_ids)]
+        return score_toy(rows, {})
+
+    for other in (renamed("p", "q", "q"), renamed("p", "q", "s")):
+        for pair in ((renamed("p", "p", "q"), other), (other, renamed("p", "p", "q"))):
+            with pytest.raises(DataError, match="the same id different base_ids"):
+                compared(*pair)
+
+
 def test_no_rows_are_not_compared(score_toy: Score, many: list[Row]) -> None:
     a = score_toy(many, {})
 

@@ -108,7 +108,7 @@ def test_what_is_no_answer_says_why_in_every_task(
         ("copy", lambda row: "zz" + target(row)[1:], "incorrect", r"symbol 0 is 'zz', not '.'; .*"),
         ("copy", lambda row: target(row) + " ?", "invalid", r"token \d+ \('\?'\) is no symbol"),
         ("horn", flipped, "incorrect", r"the query . is (not )?derivable.*; its proof is "),
-        ("horn", lambda row: "a => b; " + flipped(row), "incorrect", ".* broken: step 1 `a => b`"),
+        ("horn", lambda row: "a => b; " + flipped(row), "incorrect", ".* broken: step 1 'a => b'"),
         ("horn", lambda row: "zz -> a; false", None, ".* step 1 `zz -> a`: .* the input lacks$"),
         ("horn", lambda row: "yes", "invalid", "it ends with 'yes', not with `true` or `false`"),
         ("prop", lambda row: "a=1 a=0", "invalid", "a=0 and a=1 contradict each other"),

@@ -86,6 +86,7 @@ def test_equal_values_still_have_an_error() -> None:
     ones, halves = bootstrap_mean(np.ones(20)), bootstrap_mean(np.full(20, 0.5))
 
     assert (ones.low, ones.high) == (wilson(20, 20).low, 1)
+    assert ones.method == halves.method == "wilson-bound"
     assert halves.low is not None
     assert halves.high is not None
     assert halves.low < 0.5 < halves.high

@@ -12,7 +12,7 @@ from symshift.data.verdict import Estimate
 from symshift.metrics.exports import as_csv, as_markdown
 from symshift.metrics.findings import as_text, findings_of
 from symshift.metrics.intervals import wilson
-from symshift.metrics.leaderboard import natural_key, sections_of
+from symshift.metrics.leaderboard import given_twice, natural_key, sections_of
 from symshift.metrics.overview import overviews_of
 from symshift.metrics.result import Repeats, Result, Spread
 from symshift.metrics.site import write_site
@@ -74,6 +74,71 @@ def test_training_seeds_give_mean_and_range_in_a_column_of_their_own(make: Make)
     assert (spread.mean, spread.min, spread.max) == (0.85, 0.8, 0.9)
     assert by_name["a", 2].correct == wilson(900, 1000)
     assert by_name["b", 1].over_seeds is None
+
+
+def drawn(make: Make, data: str = "toy", scale: float = 1.0, **more: object) -> list[Result]:
+    """Return one method's results for two training seeds, of which one has three tables."""
+    shares = {(0, 0): 0.6, (0, 1): 0.7, (0, 2): 0.8, (1, 0): 0.9}
+    return [
+        make("a", scale * share, data, system={"seed": seed, "table_seed": table}, **more)
+        for (seed, table), share in shares.items()
+    ]
+
+
+def test_seeds_count_once_each_and_tables_are_a_spread_of_their_own(make: Make) -> None:
+    (section,) = sections_of(drawn(make))
+    by_seeds = {(e.result.system.seed, e.result.system.table_seed): e for e in section.entries}
+
+    for entry in section.entries:
+        assert entry.over_seeds == Spread(mean=0.75, min=0.6, max=0.9, values=(0.6, 0.9))
+    tables = Spread(mean=0.7, min=0.6, max=0.8, values=(0.6, 0.7, 0.8))
+    assert [by_seeds[0, table].repeats for table in range(3)] == [tables] * 3
+    assert by_seeds[0, 1].repeats_over == "table_seed"
+    assert by_seeds[1, 0].repeats is None
+
+
+def test_methods_by_data_sets_use_one_figure_a_seed(make: Make) -> None:
+    results = [*drawn(make, "a", regime="seen"), *drawn(make, "b", 0.1, regime="all-unseen")]
+
+    figure = overviews_of(sections_of(results))[0].figures[0][0]
+    assert figure is not None
+    assert (figure.value, figure.num_seeds) == (pytest.approx(0.75), 2)
+    assert "means over up to 2 seeds" in said(results)[0]
+
+
+def test_tables_without_a_training_seed_are_no_seeds(make: Make) -> None:
+    results = [make("a", 0.5 + table / 10, system={"table_seed": table}) for table in range(3)]
+
+    assert [e.over_seeds for e in sections_of(results)[0].entries] == [None] * 3
+    pairs = [replace(r, dataset=replace(r.dataset, name="b")) for r in results]
+    figure = overviews_of(sections_of([*results, *pairs]))[0].figures[0][0]
+    assert figure is not None
+    assert (figure.value, figure.num_seeds) == (0.5, 1)
+
+
+def test_a_result_that_differs_in_its_command_alone_counts_once(make: Make) -> None:
+    twice = [make("a", 0.8, system={"seed": 0, "command": command}) for command in ("y", "x")]
+    results = [*twice, make("a", 0.9, system={"seed": 1})]
+
+    (section,) = sections_of(results)
+    assert [e.result.system.command for e in section.entries] == ["", "x"]
+    assert section.entries[0].over_seeds == Spread(mean=0.85, min=0.8, max=0.9, values=(0.8, 0.9))
+    assert given_twice(results, ["y.json", "x.json", "z.json"]) == [
+        "x.json: the same result as y.json, commands aside; counted once"
+    ]
+
+
+def test_nobody_speaks_for_others_about_a_data_set(make: Make) -> None:
+    own = {"fingerprint": "0123456789abcdef", "description": "Mine.", "regime": "seen"}
+    mine = make("a", 0.5, "mine", example=("a", "b"), **own)
+    (alone,) = sections_of([mine])
+    assert (alone.dataset.name, alone.description) == ("mine", "Mine.")
+    other = make("b", 0.4, "another", fingerprint=own["fingerprint"], description="Mine.")
+
+    (section,) = sections_of([mine, other])
+    data = section.dataset
+    assert (data.name, data.description) == ("reversal 01234567", "Mine.")
+    assert (data.regime, data.example) == ("", ())
 
 
 def test_the_page_says_who_breaks_down_and_who_does_not(experiment: list[Result]) -> None:
@@ -215,3 +280,23 @@ def test_markdown_tables_keep_their_columns(make: Make) -> None:
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
     assert "## x\\|y z" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://example.org/x",
+        "see www.example.org now",
+        "WWW.example.org",
+        "@someone",
+        "me@example.org",
+        "`www.a.b|@c\\@d<https://e>",
+    ],
+)
+def test_markdown_makes_no_links_and_mentions_nobody(make: Make, text: str) -> None:
+    markdown = as_markdown(text, sections_of([make(text, 0.5, text, description=text)]))
+
+    # Outside code, which is what stands between plain backticks, nothing is left to link.
+    for line in markdown.splitlines():
+        outside = re.split(r"(?<!\\)(?:\\\\)*`[^`]*`", line)
+        assert not re.search(r"://|www\.|@", " ".join(outside), re.IGNORECASE), line

@@ -8,12 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from symshift.data.dataset import Dataset, fingerprint_of
+from symshift.cli import cli
+from symshift.data import console
+from symshift.data.dataset import Dataset, fingerprint_of, open_dataset
 from symshift.data.errors import DataError, UsageError
 from symshift.data.example import Example
 from symshift.data.files import sha256_of
 from symshift.data.schema import COMMON, arrow_schema, to_table
 from symshift.metrics.result import Result
+from symshift.metrics.row_faults import row_faults
 from symshift.metrics.submission import check_entry, disagreements, score_files
 from symshift.metrics.systems import read_system
 
@@ -188,6 +191,132 @@ def test_an_entry_is_checked_against_the_rows_themselves(
     assert check_entry(stated, dataset, [tmp_path / "p.csv"], task) == []
     forged = Dataset(tmp_path, {**manifest, "fingerprint": "f"})
     assert "fingerprint" in check_entry(stated, forged, [tmp_path / "p.csv"], task)[0]
+
+
+CLAIMS: list[dict[str, Any]] = [
+    {"regime": "all-unseen"},
+    {"window": "5-9"},
+    {"example": ("1", "0")},
+    {"errata": ("E999",)},
+]
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_claims_about_the_data_set_are_computed_again(
+    result: Result, claim: dict[str, Any]
+) -> None:
+    stated = replace(result, dataset=replace(result.dataset, **claim))
+
+    found = disagreements(stated, result)
+    assert found
+    assert all(line.startswith(f"dataset.{next(iter(claim))}") for line in found)
+
+
+def test_a_regime_may_be_stated_where_nothing_tells_it(result: Result) -> None:
+    silent = replace(result, dataset=replace(result.dataset, regime=""))
+    stated = replace(result, dataset=replace(result.dataset, regime="more-symbols"))
+
+    assert disagreements(stated, silent) == []
+
+
+@pytest.mark.parametrize("name", ["verdicts", "lenient", "task", "checker", "another"])
+def test_versions_of_what_decides_verdicts_must_be_the_present_ones(
+    result: Result, name: str
+) -> None:
+    stated = replace(result, versions={**result.versions, name: "of old"})
+
+    assert disagreements(stated, result)[0].startswith(f"versions.{name}: stated 'of old'")
+    programs = {**result.versions, "symshift": "0.0.1", "numpy": "1.0"}
+    assert disagreements(replace(result, versions=programs), result) == []
+
+
+def test_a_trained_region_that_no_meta_file_states_is_refused(
+    dataset: Dataset, write: Callable[..., Path], task: Any
+) -> None:
+    path = write("p.jsonl", {"r0": "a"}, META)
+    stated = score_files(dataset, [path], task).result
+    path.with_name("p.jsonl.meta.json").unlink()
+
+    rescored = score_files(dataset, [path], task, name="net").result
+    found = disagreements(stated, rescored)
+    assert "system.trained_on.fingerprint: stated 'f', found 'nothing'" in found
+
+
+def test_what_nobody_can_compute_may_be_said(result: Result) -> None:
+    described = replace(result.dataset, name="nicer", description="A sentence.")
+    system = replace(result.system, name="x", command="y", method="z")
+
+    assert disagreements(replace(result, dataset=described, system=system), result) == []
+
+
+@pytest.fixture
+def table() -> pa.Table:
+    columns = {
+        "id": ["r0", "r1"],
+        "base_id": ["p", "q"],
+        "verdict": ["exact", "incorrect"],
+        "reason": ["", "no"],
+        "lenient": ["exact", "incorrect"],
+    }
+    return pa.table(columns)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "said"),
+    [
+        ("verdict", ["incorrect", "exact"], "row r0: verdict stated 'incorrect', found 'exact'"),
+        ("base_id", ["p", "p"], "row r1: base_id stated 'p', found 'q'"),
+        ("reason", ["", None], "row r1: reason stated None, found 'no'"),
+        ("id", ["r0", "r2"], "row r1: id stated 'r2', found 'r1'"),
+        ("lenient", ["exact", "exact"], "row r1: lenient stated 'exact', found 'incorrect'"),
+        ("lenient", None, "columns"),
+        ("more", ["x", "y"], "columns"),
+        ("reason", [0, 1], "columns of int64"),
+    ],
+)
+def test_stated_rows_must_be_the_rescored_ones(
+    tmp_path: Path, table: pa.Table, column: str, values: list[Any] | None, said: str
+) -> None:
+    stated = {name: table[name] for name in table.column_names} | {column: values}
+    if values is None:
+        del stated[column]
+    pq.write_table(pa.table(stated), tmp_path / "r.rows.parquet")
+
+    (fault,) = row_faults(tmp_path / "r.rows.parquet", table)
+    assert fault.startswith(f"{tmp_path / 'r.rows.parquet'}: {said}")
+
+
+def test_stated_rows_hold_in_any_order_and_none_may_lack(tmp_path: Path, table: pa.Table) -> None:
+    path = tmp_path / "r.rows.parquet"
+    pq.write_table(table.take([1, 0]), path)
+    assert row_faults(path, table) == []
+    pq.write_table(table.slice(1), path)
+    assert row_faults(path, table) == [f"{path}: 1 rows, found 2"]
+    path.write_bytes(b"PAR1")
+    with pytest.raises(DataError, match="no table of rows"):
+        row_faults(path, table)
+
+
+def test_submit_refuses_swapped_rows_and_says_where_there_are_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, result, answers = (str(tmp_path / n) for n in ("d", "r.json", "p.jsonl"))
+    assert console.run(cli, ["generate", "copy", data, "--test", "2", "--workers", "1"]) == 0
+    first = next(iter(open_dataset(Path(data)).rows("test")))
+    line = json.dumps({"id": first["id"], "prediction": first["target"]})
+    Path(answers).write_text(line + "\n")
+    assert console.run(cli, ["score", data, answers, "-o", result]) == 0
+    assert console.run(cli, ["submit", result, data, answers]) == 0
+
+    rows = pq.read_table(tmp_path / "r.rows.parquet")
+    swapped = rows.set_column(0, "id", rows["id"].take([1, 0]))
+    pq.write_table(swapped, tmp_path / "r.rows.parquet")
+    capsys.readouterr()
+    assert console.run(cli, ["submit", result, data, answers]) == 1
+    assert "verdict stated" in capsys.readouterr().out
+    (tmp_path / "r.rows.parquet").unlink()
+    assert console.run(cli, ["submit", result, data, answers]) == 0
+    assert "no rows are compared" in capsys.readouterr().err
 
 
 def test_an_entry_on_other_rows_does_not_hold(result: Result) -> None:

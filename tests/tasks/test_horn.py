@@ -45,7 +45,7 @@ def test_cases_by_hand(case):
         ("a & b -> c; c -> d; b -> e; true", "correct", "valid", ""),
         ("true", "correct", "absent", "no steps"),
         ("c -> d; true", "correct", "broken", "step 1 `c -> d`: c is not derived before it"),
-        ("I think so; true", "correct", "broken", "step 1 `I think so`: it is no rule"),
+        ("I think so; true", "correct", "broken", "step 1 'I think so': it is no rule"),
         ("z -> d; true", "correct", "broken", "the problem has no such rule"),
         ("a & b -> c; true", "correct", "broken", "step 2, the answer `true`"),
         ("false", "incorrect", "absent", ""),

@@ -1,7 +1,9 @@
 import json
 import os
+import runpy
 import subprocess
 import sys
+import types
 
 import pytest
 import yaml
@@ -57,6 +59,19 @@ def test_a_data_set_without_examples_has_no_few_shot_split(tmp_path):
 
     with pytest.raises(UsageError, match="no train rows"):
         export_dataset("lm-eval", alone, tmp_path / "other", shots=1)
+
+
+def test_the_scorer_judges_the_first_text_of_whatever_filters_leave(dataset, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasets", types.ModuleType("datasets"))
+    export_dataset("lm-eval", dataset, tmp_path / "out")
+    process_results = runpy.run_path(str(tmp_path / "out" / "utils.py"))["process_results"]
+    row = next(iter(dataset.rows("test")))
+    right = {"correct": 1.0, "exact": 1.0, "invalid": 0.0}
+
+    assert process_results(row, [row.target]) == right
+    assert process_results(row, [[row.target, "other"]]) == right
+    for none in ([], [[]], [None], [[None]], [7]):
+        assert process_results(row, none) == {"correct": 0.0, "exact": 0.0, "invalid": 1.0}
 
 
 def harness(tmp_path, task, *options):
