@@ -1,5 +1,6 @@
 """The commands that train models and run experiments."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ def train(
         csv=csv,
         tensorboard=tensorboard,
     )
-    show(config.to_json(), as_json, f"{run}: trained")
+    if os.environ.get("RANK", "0") == "0":
+        show(config.to_json(), as_json, f"{run}: trained")
 
 
 class Which(click.ParamType[int | str]):

@@ -84,7 +84,7 @@ def predict(
     config = folder.read_config()
     _require_same_task(config, dataset)
     where = pick_device(device)
-    weights = folder.weights(None if checkpoint == config.train.steps else checkpoint)
+    weights = folder.weights(checkpoint)
     model = load_model(config, weights.tensors, run_path / weights.file)
     draws = stream("redraw-unseen", table_seed)
     redrawing.redraw_unseen(model.method, table_shape(config), redraw_unseen, draws)
@@ -99,7 +99,7 @@ def predict(
         table = model.rows(len(answerer.codec.window), stream("prediction-table", table_seed))
         texts = _texts(answerer, table, encoded, beam, batch_size)
     write_lines(output_path, columns["id"], texts)
-    phase = model.method.phase(weights.step or config.train.steps, config.train.steps)
+    phase = model.method.phase(weights.step, config.train.steps)
     meta = {
         **_origin(config, model, dataset, split),
         "name": system_name(name or config.method, phase, redraw_unseen, constrained),

@@ -6,6 +6,7 @@ hashes in its state.json is passed over. Weights to evaluate lie beside the chec
 """
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from symshift.data.errors import DataError, UsageError
+from symshift.data.errors import DataError, SymshiftError, UsageError
 from symshift.data.files import read_json, sha256_of, whole_file, write_json
 from symshift.models.configuration import RunConfig
 
@@ -50,8 +51,8 @@ class Weights(NamedTuple):
     """By name."""
     file: str
     """The file they are in, from the run's folder."""
-    step: int | None
-    """The step; None for the final ones."""
+    step: int
+    """The step."""
 
 
 class RunFolder:
@@ -82,9 +83,9 @@ class RunFolder:
         """Write the run's configuration (RunConfig.to_json, and what is only reported)."""
         write_json(self.path / CONFIG, plain)
 
-    def write_final(self, weights: Mapping[str, Tensor]) -> None:
-        """Write the weights of the finished run."""
-        _save(self.path / WEIGHTS, weights)
+    def write_final(self, step: int, weights: Mapping[str, Tensor]) -> None:
+        """Write the weights of the finished run, which are those of its last step."""
+        _save(self.path / WEIGHTS, weights, {_NOTE: json.dumps({"step": step})})
 
     def is_finished(self) -> bool:
         """Tell whether the final weights are there."""
@@ -103,9 +104,12 @@ class RunFolder:
         """
         path = self._path_of(which)
         if path.is_file():
+            if path.name == WEIGHTS and path.parent != self.path:
+                self._require_as_written(path)
             return Weights(_load(path), str(path.relative_to(self.path)), _step_of(path))
         if which is not None:
-            names = ", ".join([*map(str, self.steps()), *([BEST] if self._best.is_file() else [])])
+            found = [*map(str, self.steps()), *([BEST] if self._best.is_file() else [])]
+            names = ", ".join([*found, *([LAST] if self.is_finished() else [])])
             raise UsageError(f"{self.path}: no checkpoint {which}; there are: {names or 'none'}")
         raise DataError(
             f"{self.path}: the run is not finished; `symshift train ... --resume` goes on with "
@@ -121,7 +125,20 @@ class RunFolder:
             return self._best
         # Kept ones first: a checkpoint of the same step comes and goes.
         step = int(which)
-        return self._kept(step) if self._kept(step).is_file() else self._folder(step) / WEIGHTS
+        if self._kept(step).is_file():
+            return self._kept(step)
+        folder, final = self._folder(step), self.path / WEIGHTS
+        is_final = not folder.is_dir() and final.is_file() and _step_of(final) == step
+        return final if is_final else folder / WEIGHTS
+
+    def _require_as_written(self, path: Path) -> None:
+        """Refuse the weights of a checkpoint that are not those that were written."""
+        try:
+            is_same = read_json(path.with_name(STATE))["sha256"][WEIGHTS] == sha256_of(path)
+        except (KeyError, TypeError):
+            is_same = False
+        if not is_same:
+            raise DataError(f"{path}: not as it was written; give another --checkpoint")
 
     def steps(self) -> list[int]:
         """Return the steps whose weights are there, in order."""
@@ -162,17 +179,19 @@ class RunFolder:
         write_json(path, {"step": step, **plain})
         return path
 
-    def latest_step(self) -> int | None:
-        """Return the step of the last checkpoint that is whole, or None."""
-        whole = (step for step in reversed(self._steps_named("")) if self.checkpoint(step))
-        return next(whole, None)
+    def latest_step(self) -> tuple[int | None, list[int]]:
+        """Return the step of the last checkpoint that is whole, or None; and damaged later ones."""
+        steps = self._steps_named("")
+        whole = next((step for step in reversed(steps) if self.checkpoint(step)), None)
+        return whole, [step for step in steps if step > (whole or 0)]
 
     def checkpoint(self, step: int) -> Checkpoint | None:
         """Return the checkpoint of a step, or None if it is not there or not whole."""
         folder = self._folder(step)
         try:
             state = read_json(folder / STATE)
-            if any(sha256_of(folder / name) != digest for name, digest in state["sha256"].items()):
+            hashes = {name: sha256_of(folder / name) for name in (WEIGHTS, OPTIMIZER)}
+            if state["sha256"] != hashes or not _is_progress(state["progress"]):
                 return None
             return Checkpoint(
                 step=step,
@@ -202,7 +221,14 @@ def _save(
 ) -> None:
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with whole_file(path) as hidden:
-        save_file(plain, hidden, dict(notes) if notes else None)
+        try:
+            save_file(plain, hidden, dict(notes) if notes else None)
+        except SafetensorError as error:
+            raise SymshiftError(f"{path}: cannot be written ({error})") from error
+        # The library lets its owner alone read it; other files are as the user's mask says.
+        mask = os.umask(0)
+        os.umask(mask)
+        hidden.chmod(0o666 & ~mask)
 
 
 def _load(path: Path) -> dict[str, Tensor]:
@@ -212,16 +238,25 @@ def _load(path: Path) -> dict[str, Tensor]:
         raise DataError(f"{path}: broken or truncated ({error})") from None
 
 
-def _step_of(path: Path) -> int | None:
-    """Return the step that a file's path or its notes tell."""
-    if path.name == f"{BEST}{_KEPT}":
-        try:
-            with safe_open(path, "pt") as file:
-                return int(json.loads(file.metadata()[_NOTE])["step"])
-        except (SafetensorError, OSError, TypeError, KeyError, ValueError):
-            raise DataError(f"{path}: does not say which step it is of; train again") from None
-    found = re.search(rf"{_PREFIX}([0-9]+)", f"{path.parent.name}/{path.name}")
-    return int(found[1]) if found else None
+def _is_progress(plain: Any) -> bool:
+    """Tell whether a checkpoint's progress has what training goes on from."""
+    best, sums = plain["best"], plain["loss_sums"]
+    return (
+        all(type(plain[name]) is int for name in ("num_summed", "num_worse"))
+        and (not best or {"step", "correct", "loss"} <= best.keys())
+        and all(isinstance(value, float) for value in sums)
+    )
+
+
+def _step_of(path: Path) -> int:
+    """Return the step that the name of a file or folder, or a note in the file tells."""
+    if found := re.search(rf"{_PREFIX}([0-9]+)", f"{path.parent.name}/{path.name}"):
+        return int(found[1])
+    try:
+        with safe_open(path, "pt") as file:
+            return int(json.loads(file.metadata()[_NOTE])["step"])
+    except (SafetensorError, OSError, TypeError, KeyError, ValueError):
+        raise DataError(f"{path}: does not say which step it is of; train again") from None
 
 
 def optimizer_state(

@@ -47,6 +47,9 @@ class Loop:
         steps, done = self._config.steps, self._trainer.step_done
         if not done and self._journal:
             self._journal.look()
+        # A run may have been killed between its last step and its last file.
+        is_stuck = bool(self._journal and self._journal.is_stuck(self._config.patience))
+        self._is_enough = self._trainer.team.any(is_stuck)
         with (
             stop_requests() as request,
             tqdm(total=steps, initial=done, unit="step", disable=self._hides_bar()) as bar,

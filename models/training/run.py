@@ -1,7 +1,7 @@
 """Training a reference model on a data set: from a user's wishes to a finished run."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from symshift.models.configuration import RunConfig, TrainConfig, split_settings
 from symshift.models.decoding.answering import Answerer
 from symshift.models.embedding import load_method
 from symshift.models.encoding import encode_rows
+from symshift.models.memory import memory_explained
 from symshift.models.streams import (
     cpu_threads,
     deterministic_operations,
@@ -76,6 +77,7 @@ def train(
     dataset = open_dataset(dataset_path)
     task = load_task(dataset.task_name)
     config = _resolve(dataset, task, method, options, shared, seed)
+    _require_outside(run_path, (csv, tensorboard))
     copies: list[LogCopy] = [CsvCopy(csv)] if csv else []
     copies += [TensorBoardCopy(tensorboard)] if tensorboard else []
     folder = RunFolder(run_path)
@@ -88,7 +90,7 @@ def train(
                 at = _FINISHED
             else:
                 held.enter_context(locked_folder(run_path))
-                at = folder.latest_step() or _FRESH
+                at = _begin_at(folder)
         if (at := team.of_first(at)) == _FINISHED:
             return config
         held.enter_context(own_global_stream(where))
@@ -96,12 +98,31 @@ def train(
         held.enter_context(deterministic_operations(shared.deterministic))
         with_paths = needs_paths(config)
         encoded = encoded_split(dataset, "train", task, config.codec, with_paths=with_paths)
-        trainer = Trainer(config, encoded, where, team)
+        with memory_explained(
+            f"while the model of width={shared.width} was built: give a smaller --set width, "
+            "ff_width, vocabulary or fewer layers"
+        ):
+            trainer = Trainer(config, encoded, where, team)
         # Before anything is written: what is refused leaves no folder to clean up.
         trainer.require_table()
         _require_all_phases(trainer)
         _Training(trainer, folder, dataset, task, copies).run(at)
     return config
+
+
+def _begin_at(folder: RunFolder) -> int:
+    """Return the step to go on behind."""
+    step, damaged = folder.latest_step()
+    for each in damaged:
+        say(f"the checkpoint of step {each} is damaged, and passed over")
+    return step or _FRESH
+
+
+def _require_outside(run_path: Path, copies: Iterable[Path | None]) -> None:
+    """Refuse copies of the log in the run's own folder."""
+    for path in filter(None, copies):
+        if run_path.resolve() in (path.resolve(), *path.resolve().parents):
+            raise UsageError(f"{path}: lies in the run {run_path}; choose another place")
 
 
 def _resolve(
@@ -173,6 +194,8 @@ class _Training:
             Loop(trainer, None).run()
             return
         validation = self._validation()
+        if trainer.config.train.patience and not validation:
+            raise UsageError("patience needs validation rows: leave it out, or generate some")
         counts = parameter_counts(trainer.config, trainer.model)
         plain = {**trainer.config.to_json(), "parameters": counts, "processes": trainer.team.size}
         folder.write_config(plain)
@@ -188,7 +211,7 @@ class _Training:
                 Loop(trainer, Journal(trainer, folder, log, validation, monitor, progress)).run()
             except NonFiniteError as error:
                 raise self._with_batch(error) from None
-        folder.write_final(trainer.model.state_dict())
+        folder.write_final(trainer.step_done, trainer.model.state_dict())
 
     def _checkpoint(self, at: int) -> Checkpoint:
         if checkpoint := self.folder.checkpoint(at):

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
-from symshift.data.errors import DataError, MissingToolError
+from symshift.data.errors import DataError, MissingToolError, UsageError
 from symshift.data.files import require_output, whole_file
 
 
@@ -104,6 +104,9 @@ def measures(line: Mapping[str, Any]) -> Iterator[tuple[str, float | str]]:
             yield name, value
 
 
+_COLUMNS = ("step", "measure", "value")
+
+
 class CsvCopy:
     """The log as a CSV file with the columns step, measure and value."""
 
@@ -114,6 +117,10 @@ class CsvCopy:
             UsageError: If it would lie in a run or a data set.
         """
         require_output(path)
+        if path.is_file() and path.stat().st_size:
+            with path.open(encoding="utf-8", errors="replace") as file:
+                if file.readline().strip() != ",".join(_COLUMNS):
+                    raise UsageError(f"{path}: is no copy of a log, and would be overwritten")
         self._path = path
 
     def begin(self, lines: Iterable[Mapping[str, Any]]) -> None:
@@ -121,7 +128,7 @@ class CsvCopy:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self._path.open("w", encoding="utf-8", newline="")
         self._rows = csv.writer(self._file, lineterminator="\n")
-        self._rows.writerow(("step", "measure", "value"))
+        self._rows.writerow(_COLUMNS)
         for line in lines:
             self.write(line)
 

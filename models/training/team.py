@@ -10,7 +10,7 @@ from torch import Tensor, distributed, nn
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
-from symshift.data.errors import UsageError
+from symshift.data.errors import SymshiftError, UsageError
 from symshift.models.losses import Angles
 
 # The others wait while the first one validates; `torchrun` ends them all if one dies.
@@ -45,7 +45,10 @@ class Team:
         if self.size == 1:
             return number
         shared = torch.tensor(number)
-        distributed.broadcast(shared, 0)
+        try:
+            distributed.broadcast(shared, 0)
+        except RuntimeError as error:
+            raise SymshiftError("the first process has ended, and says why") from error
         return int(shared)
 
     def of_each(self, value: Tensor) -> list[float]:

@@ -6,6 +6,7 @@ Shapes: B rows of a batch, or of a part of it.
 """
 
 import functools
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 
 import torch
@@ -153,8 +154,7 @@ class Trainer:
         loss_module = self.model.loss
         if isinstance(loss_module, AdaCos) and len(parts) > 1:
             loss_module.is_held = True
-            seen = [self._part.angles(part, self._stream("table", step)) for part in parts]
-            loss_module.move(Angles.joined(seen))
+            loss_module.move(Angles.joined([*self._angles(step, numbers, parts)]))
         for number, part in zip(numbers, parts, strict=True):
             self._seed_dropout(step, number)
             with self._until_last(number):
@@ -162,6 +162,11 @@ class Trainer:
                 # Gradients are averaged over the processes, and have to be added up.
                 (loss * self.team.size).backward()
             self._loss_sum += loss.detach()
+
+    def _angles(self, step: int, numbers: range, parts: list[Batch]) -> Iterator[Angles]:
+        for number, part in zip(numbers, parts, strict=True):
+            self._seed_dropout(step, number)
+            yield self._part.angles(part, self._stream("table", step))
 
     def _part_of(self, step: int, rows_B: Ints, number: int) -> Batch:
         batch = batch_of(self._encoded, rows_B[number :: self._num_parts])

@@ -7,14 +7,16 @@ from symshift.data.errors import DataError, UsageError
 from symshift.models.training.checkpoints import Checkpoint, RunFolder
 from symshift.models.training.run_log import RunLog
 
+PROGRESS = {"loss_sums": [0.1], "num_summed": 3, "best": {}, "num_worse": 0}
+
 
 def checkpoint(step: int) -> Checkpoint:
     tensors = {"a/b": torch.full((3,), float(step))}
-    return Checkpoint(step=step, weights=tensors, optimizer=tensors, progress={"loss_sum": 0.1})
+    return Checkpoint(step=step, weights=tensors, optimizer=tensors, progress=PROGRESS)
 
 
 def latest_of(folder: RunFolder) -> Checkpoint | None:
-    return folder.checkpoint(folder.latest_step() or 0)
+    return folder.checkpoint(folder.latest_step()[0] or 0)
 
 
 def test_checkpoint_comes_back_as_it_was_saved(tmp_path: Path) -> None:
@@ -24,7 +26,7 @@ def test_checkpoint_comes_back_as_it_was_saved(tmp_path: Path) -> None:
 
     assert latest is not None
     assert latest.step == 7
-    assert latest.progress == {"loss_sum": 0.1}
+    assert latest.progress == PROGRESS
     assert torch.equal(latest.optimizer["a/b"], torch.full((3,), 7.0))
 
 
@@ -102,7 +104,7 @@ def test_weights_that_are_not_there_are_named(tmp_path: Path) -> None:
 
 def test_truncated_weights_are_an_error_in_one_line(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    folder.write_final({"a": torch.rand(50)})
+    folder.write_final(9, {"a": torch.rand(50)})
     path = tmp_path / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-9])
 

@@ -9,6 +9,7 @@ from safetensors import safe_open
 
 from symshift.data.errors import RunInterrupted, UsageError
 from symshift.data.files import sha256_of
+from symshift.data.vocabulary import Window
 from symshift.models.prediction import predict
 from symshift.models.training import run
 from symshift.models.training.run import train
@@ -135,3 +136,49 @@ def test_a_copy_inside_the_run_is_refused(settings_of, copy_data: Path, tmp_path
 
     with pytest.raises(UsageError, match="choose another place"):
         train(copy_data, tmp_path / "run", "learned", settings=settings, csv=tmp_path / "run/a.csv")
+
+
+def test_a_run_that_ended_early_and_lost_its_last_file_ends_at_the_same_step(
+    settings_of, validations, copy_data: Path, tmp_path: Path
+) -> None:
+    validations(FOUND)
+    settings = settings_of("learned", validate_every="2", patience="2", checkpoint_every="5")
+    train(copy_data, tmp_path / "run", "learned", settings=settings)
+    before, log = sha256_of(tmp_path / "run/model.safetensors"), log_of(tmp_path / "run")
+    (tmp_path / "run/model.safetensors").unlink()
+    train(copy_data, tmp_path / "run", "learned", settings=settings, resume=True)
+
+    assert sha256_of(tmp_path / "run/model.safetensors") == before
+    assert log_of(tmp_path / "run") == log
+    with pytest.raises(UsageError, match="no checkpoint 12; there are: 5, 10, best, last"):
+        predict(tmp_path / "run", copy_data, tmp_path / "p.jsonl", checkpoint=12)
+    meta = predict(tmp_path / "run", copy_data, tmp_path / "p.jsonl")
+    assert meta["step"] == 10
+
+
+def test_patience_without_validation_rows_is_refused(
+    settings_of, make_rows, make_data, tmp_path: Path
+) -> None:
+    data = make_data(tmp_path / "data", Window.first(3), make_rows(30, 3, "train"))
+
+    with pytest.raises(UsageError, match="patience needs validation rows"):
+        train(data, tmp_path / "run", "learned", settings=settings_of("learned", patience="2"))
+    assert not (tmp_path / "run/config.json").exists()
+
+
+@pytest.mark.parametrize("name", ["run/log.csv", "mine.csv"])
+def test_a_copy_that_would_replace_something_is_refused_at_the_first_start(
+    settings_of, copy_data: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "mine.csv").write_text("my,table\n")
+
+    with pytest.raises(UsageError, match=r"choose another place|would be overwritten"):
+        train(
+            copy_data,
+            tmp_path / "run",
+            "learned",
+            settings=settings_of("learned"),
+            csv=tmp_path / name,
+        )
+    assert not (tmp_path / "run").exists()
+    assert (tmp_path / "mine.csv").read_text() == "my,table\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from symshift.data.errors import RunInterrupted, SymshiftError, UsageError
+from symshift.data.errors import DataError, RunInterrupted, SymshiftError, UsageError
 from symshift.data.files import sha256_of
 from symshift.data.plugins import plugin_names
 from symshift.data.vocabulary import Window
@@ -303,3 +303,38 @@ def test_compiled_model_trains_as_the_plain_one_does(
 
     plain, fast = (log_of(tmp_path / name)[-1]["validation"] for name in ("false", "true"))
     assert fast["loss"] == pytest.approx(plain["loss"], rel=1e-3)
+
+
+def test_parts_with_dropout_and_adacos_resume_exactly(
+    settings_of, stopping_after, copy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of("interchangeable", accumulate="2", dropout="0.2")
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    train(copy_data, whole, "interchangeable", settings=settings, device="cpu")
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "Trainer", stopping_after(5))
+        with pytest.raises(RunInterrupted):
+            train(copy_data, parts, "interchangeable", settings=settings, device="cpu")
+    train(copy_data, parts, "interchangeable", settings=settings, device="cpu", resume=True)
+
+    assert sha256_of(parts / "model.safetensors") == sha256_of(whole / "model.safetensors")
+    assert log_of(parts) == log_of(whole)
+
+
+def test_damaged_checkpoints_are_told_and_not_answered_with(
+    settings_of, copy_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = settings_of("learned")
+    train(copy_data, tmp_path / "run", "learned", settings=settings)
+    weights = tmp_path / "run/checkpoints/step-00000008/model.safetensors"
+    damaged = bytearray(weights.read_bytes())
+    damaged[-1] ^= 1
+    weights.write_bytes(damaged)
+    with pytest.raises(DataError, match="not as it was written"):
+        predict(tmp_path / "run", copy_data, tmp_path / "p.jsonl", checkpoint=8)
+    before = sha256_of(tmp_path / "run/model.safetensors")
+    (tmp_path / "run/model.safetensors").unlink()
+    train(copy_data, tmp_path / "run", "learned", settings=settings, resume=True)
+
+    assert "checkpoint of step 8 is damaged" in capsys.readouterr().err
+    assert sha256_of(tmp_path / "run/model.safetensors") == before
