@@ -4,6 +4,7 @@ from shutil import copytree
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from symshift.data.errors import DataError, SymshiftError, UsageError
@@ -212,8 +213,10 @@ def test_broken_weights_are_refused_by_file_and_tensor(
     run = tmp_path / "run"
     copytree(learned_run, run)
     weights = load_file(run / "model.safetensors")
+    with safe_open(run / "model.safetensors", "pt") as file:
+        notes = file.metadata()
     weights["method.rows"] = change(weights["method.rows"]).contiguous()
-    save_file(weights, run / "model.safetensors")
+    save_file(weights, run / "model.safetensors", notes)
 
     with pytest.raises(DataError, match=rf"run/model\.safetensors: tensor method\.rows {message}"):
         predict(run, copy_data, tmp_path / "p.jsonl", device="cpu")

@@ -40,4 +40,4 @@ def encoded(path: Path, task=COPY, window: Window = WINDOW, split="train", **cha
 def everything(rows: EncodedRows) -> list[Any]:
     """Return all rows as lists of numbers."""
     batch = batch_of(rows, np.arange(len(rows)))
-    return [part if part is None else part.tolist() for part in batch]
+    return [part if part is None else part.tolist() for part in batch[:3]]
