@@ -100,6 +100,7 @@ class Journal:
 
     def save(self, checkpoint: Checkpoint, keep: int) -> None:
         """Write a checkpoint, then remove the oldest beyond the last `keep` (0: none)."""
+        self._log.sync()
         progress = {**checkpoint.progress, "best": self._best, "num_worse": self._num_worse}
         self._folder.save(dataclasses.replace(checkpoint, progress=progress), keep)
 

@@ -201,6 +201,10 @@ class _Training:
         folder.write_config(plain)
         progress = checkpoint.progress if checkpoint else {}
         with RunLog(folder.log_path, at if at else None, self.copies) as log:
+            if log.is_cut:
+                say(
+                    f"{folder.log_path}: lines before step {at} are missing or broken, and left out"
+                )
             if at:
                 say(f"going on behind step {at} of {trainer.config.train.steps}")
             if validation:

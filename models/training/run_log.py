@@ -40,7 +40,8 @@ class RunLog:
             after_step: Go on behind this step's lines and drop later ones; None starts anew.
             copies: What is to be written besides.
         """
-        kept = [] if after_step is None else _lines_until(path, after_step)
+        kept, self.is_cut = ([], False) if after_step is None else _lines_until(path, after_step)
+        """Whether lines before that step are missing or broken."""
         with whole_file(path) as hidden:
             hidden.write_bytes(b"".join(kept))
         self._file = path.open("a", encoding="utf-8", newline="\n")
@@ -55,6 +56,10 @@ class RunLog:
         self._file.flush()
         for copy in self._copies:
             copy.write(json.loads(text))
+
+    def sync(self) -> None:
+        """Let the lines so far outlast a loss of power."""
+        os.fsync(self._file.fileno())
 
     def __enter__(self) -> "RunLog":
         return self
@@ -83,16 +88,19 @@ def read_log(path: Path) -> Iterator[dict[str, Any]]:
         raise DataError(f"{path}: no log of a run ({error})") from None
 
 
-def _lines_until(path: Path, step: int) -> list[bytes]:
-    kept = []
-    for line in path.read_bytes().splitlines(keepends=True) if path.is_file() else []:
+def _lines_until(path: Path, step: int) -> tuple[list[bytes], bool]:
+    """Return the lines up to a step, and whether some are missing or broken."""
+    kept: list[bytes] = []
+    if not path.is_file():
+        return kept, True
+    for line in path.read_bytes().splitlines(keepends=True):
         try:
             if json.loads(line)["step"] > step:
-                break
+                return kept, False
         except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
-            break
+            return kept, True
         kept.append(line)
-    return kept
+    return kept, False
 
 
 def measures(line: Mapping[str, Any]) -> Iterator[tuple[str, float | str]]:

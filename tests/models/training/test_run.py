@@ -321,6 +321,21 @@ def test_parts_with_dropout_and_adacos_resume_exactly(
     assert log_of(parts) == log_of(whole)
 
 
+def test_lines_of_the_log_that_are_lost_are_told(
+    settings_of, copy_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = settings_of("learned")
+    train(copy_data, tmp_path / "run", "learned", settings=settings)
+    log = tmp_path / "run" / "log.jsonl"
+    lines = log.read_text().splitlines(keepends=True)
+    for text in ("".join([*lines[:2], "{broken\n", *lines[3:]]), None):
+        (tmp_path / "run/model.safetensors").unlink()
+        log.unlink() if text is None else log.write_text(text)
+        train(copy_data, tmp_path / "run", "learned", settings=settings, resume=True)
+
+        assert "lines before step 8 are missing or broken" in capsys.readouterr().err
+
+
 def test_damaged_checkpoints_are_told_and_not_answered_with(
     settings_of, copy_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
