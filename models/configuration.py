@@ -145,6 +145,8 @@ class RunConfig:
     def _flat(self) -> dict[str, Any]:
         plain = self.to_json()
         del plain["versions"]
+        # What rows it has is what counts; its folder may have another name by now.
+        plain["dataset"] = plain["dataset"].get("fingerprint")
         parts = [plain.pop(name) for name in ("options", "train")]
         return {**plain, **parts[0], **parts[1]}
 

@@ -179,6 +179,11 @@ class RunFolder:
         write_json(path, {"step": step, **plain})
         return path
 
+    def tidy(self) -> None:
+        """Remove what a run that was killed had begun to write; for its only writer."""
+        for entry in self._checkpoints.glob(".*.tmp") if self._checkpoints.is_dir() else ():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
     def latest_step(self) -> tuple[int | None, list[int]]:
         """Return the step of the last checkpoint that is whole, or None; and damaged later ones."""
         steps = self._steps_named("")

@@ -112,6 +112,7 @@ def train(
 
 def _begin_at(folder: RunFolder) -> int:
     """Return the step to go on behind."""
+    folder.tidy()
     step, damaged = folder.latest_step()
     for each in damaged:
         say(f"the checkpoint of step {each} is damaged, and passed over")

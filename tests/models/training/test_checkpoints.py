@@ -30,6 +30,18 @@ def test_checkpoint_comes_back_as_it_was_saved(tmp_path: Path) -> None:
     assert torch.equal(latest.optimizer["a/b"], torch.full((3,), 7.0))
 
 
+def test_what_a_killed_run_had_begun_is_removed(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.tidy()
+    folder.save(checkpoint(7), keep=0)
+    (tmp_path / "checkpoints/.step-00000009.tmp").mkdir()
+    (tmp_path / "checkpoints/.step-00000009.tmp/model.safetensors").write_text("half")
+    (tmp_path / "checkpoints/.best.safetensors.12.tmp").write_text("half")
+    folder.tidy()
+
+    assert [p.name for p in (tmp_path / "checkpoints").iterdir()] == ["step-00000007"]
+
+
 def test_only_the_last_checkpoints_are_kept(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     for step in (5, 10, 100, 20):

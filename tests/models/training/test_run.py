@@ -1,5 +1,6 @@
 import functools
 import json
+import shutil
 import signal
 from pathlib import Path
 
@@ -177,6 +178,15 @@ def test_folder_of_another_run_is_refused(settings_of, copy_data: Path, tmp_path
 
     with pytest.raises(UsageError, match=r"another run \(steps 2, not 3\)"):
         train(copy_data, run, "learned", settings=settings_of("learned", steps="3"), resume=True)
+
+
+def test_a_data_set_may_move_to_another_folder(
+    settings_of, copy_data: Path, tmp_path: Path
+) -> None:
+    moved = tmp_path / "moved"
+    shutil.copytree(copy_data, moved)
+    for data in (copy_data, moved):
+        train(data, tmp_path / "run", "learned", settings=settings_of("learned"), resume=True)
 
 
 def test_unfinished_run_is_not_started_again_by_accident(
