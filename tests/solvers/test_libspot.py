@@ -1,8 +1,5 @@
 """What holds for Spot through ctypes in particular."""
 
-import contextlib
-import ctypes
-import gc
 import json
 import os
 import random
@@ -13,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from spot_questions import MANY_STATES, STANDARD, draw, many, outgrow, words
 
 from symshift.data import formula as formulas
 from symshift.data import trace as traces
@@ -26,57 +24,12 @@ from symshift.solvers.libspot_peer import Peer
 from symshift.solvers.spot import SolverLimit
 
 pytestmark = pytest.mark.spot
-STANDARD = ("!", "X", "U", "&")
-ALL = tuple(sorted(UNARY | BINARY))
+SUPPORT = str(Path(__file__).parents[1] / "support")
 
 
 @pytest.fixture(scope="module")
 def spot(need: Callable[[Callable[[], LibSpot]], LibSpot]) -> LibSpot:
     return need(libspot.find)
-
-
-def draw(rng: random.Random, size: int, symbols: str, operators: tuple[str, ...]) -> Formula:
-    if size == 1:
-        return Formula((rng.choice([*symbols, "0", "1"]),))
-    token = rng.choice([each for each in operators if each in UNARY or size > 2])
-    if token in UNARY:
-        return Formula((token, *draw(rng, size - 1, symbols, operators)))
-    left = rng.randint(1, size - 2)
-    right = draw(rng, size - 1 - left, symbols, operators)
-    return Formula((token, *draw(rng, left, symbols, operators), *right))
-
-
-def many(num: int, seed: int) -> list[Formula]:
-    rng = random.Random(seed)
-    return [
-        draw(rng, rng.randint(1, 35), "abcdefghij"[: 5 + n % 6], (STANDARD, ALL)[n % 2])
-        for n in range(num)
-    ]
-
-
-def words(spot: LibSpot, questions: list[Formula]) -> list[str]:
-    answers = []
-    for formula in questions:
-        try:
-            trace = spot.witness(formula, max_states=300)
-        except SolverLimit:
-            answers.append("limit")
-        else:
-            answers.append(traces.show(trace) if trace else "none")
-    return answers
-
-
-MANY_NODES = f"!({' xor '.join('abcdefghijk')})"
-MANY_VARIABLES = f"{'X ' * 400}a"
-MANY_STATES = " & ".join(f"G ({a} -> F {b})" for a, b in ("ab", "cd", "ef"))
-
-
-def outgrow(spot: LibSpot) -> None:
-    """Make the table of BDD nodes grow, so that it has to be made anew."""
-    before = spot._table._num_extra
-    for text in (MANY_NODES, MANY_VARIABLES, "a"):
-        spot.witness(formulas.parse(text))
-    assert spot._table._num_extra > before
 
 
 def shuffle_propositions(spot: LibSpot, seed: int) -> None:
@@ -90,11 +43,12 @@ def shuffle_propositions(spot: LibSpot, seed: int) -> None:
 
 def in_a_fresh_process(questions: list[Formula]) -> list[str]:
     code = (
-        "import json, sys; from symshift.solvers import libspot; "
-        "from tests_libspot import words; from symshift.data import formula; "
+        f"import json, sys; sys.path.insert(0, {SUPPORT!r}); "
+        "from spot_questions import words; from symshift.solvers import libspot; "
+        "from symshift.data import formula; "
         "print(json.dumps(words(libspot.find(), "
         "[formula.from_polish(q) for q in json.load(sys.stdin)])))"
-    ).replace("from tests_libspot import words", _import_of_this_file())
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         input=json.dumps(questions),
@@ -105,10 +59,6 @@ def in_a_fresh_process(questions: list[Formula]) -> list[str]:
     )
     answers: list[str] = json.loads(done.stdout)
     return answers
-
-
-def _import_of_this_file() -> str:
-    return f"import runpy; words = runpy.run_path({str(Path(__file__))!r})['words']"
 
 
 def test_witness_is_the_same_in_any_process_and_after_any_work(spot: LibSpot) -> None:
@@ -179,66 +129,6 @@ def test_table_that_was_made_anew_grows_in_the_same_steps(spot: LibSpot) -> None
     outgrow(spot)
 
     assert first == size_after() == 16 * NUM_NODES
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("spot")
-def test_question_leaves_less_than_a_hundred_bytes() -> None:
-    """The bytes in use, of a process that has done nothing else: resident memory also holds gaps.
-
-    Spot's own tables keep some 40 bytes a question; an automaton has thousands.
-    """
-    if not hasattr(ctypes.CDLL(None), "mallinfo2"):
-        pytest.skip("counts bytes with mallinfo2 of glibc 2.33 and later")
-    num_questions, num_bytes = map(
-        int,
-        run(f"import runpy; print(*runpy.run_path({str(Path(__file__))!r})['growth']())").split(),
-    )
-
-    assert num_questions > 20_000
-    assert num_bytes < 100 * num_questions
-
-
-def growth(num_rounds: int = 20) -> tuple[int, int]:
-    """The number of questions asked, and the bytes that are in use after them and not before."""
-    spot = libspot.find()
-    questions = many(1000, seed=4)
-    steps = [traces.parse(t) for t in ("cycle{a}", "a; b; cycle{!a; 1}", "cycle{0}")]
-
-    def ask_all() -> int:
-        words(spot, questions)
-        for at, formula in enumerate(questions[:200]):
-            with contextlib.suppress(SolverLimit):
-                spot.holds(formula, steps[at % 3], max_states=200)
-                spot.equivalent(formula, questions[-at], max_states=200)
-        outgrow(spot)
-        return len(questions) + 2 * 200
-
-    for _ in range(3):
-        ask_all()
-    before = num_bytes_in_use()
-    num_questions = sum(ask_all() for _ in range(num_rounds))
-    return num_questions, num_bytes_in_use() - before
-
-
-def num_bytes_in_use() -> int:
-    gc.collect()
-    library = ctypes.CDLL(None)
-    library.mallinfo2.restype = Mallinfo2
-    counts = library.mallinfo2()
-    return int(counts.uordblks + counts.hblkhd)
-
-
-FIELDS = (
-    *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
-    *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
-)
-
-
-class Mallinfo2(ctypes.Structure):
-    """What glibc tells of its heap (mallinfo2(3))."""
-
-    _fields_ = tuple((name, ctypes.c_size_t) for name in FIELDS)
 
 
 def test_nothing_stays_alive_after_a_refusal(spot: LibSpot) -> None:
