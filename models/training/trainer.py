@@ -150,7 +150,10 @@ class Trainer:
         numbers = range(self.team.rank, self._num_parts, self.team.size)
         rows_B = self.batch_rows(step)
         num_labels = int((self._encoded.target.lengths[rows_B] - 1).sum())
-        parts = [self._part_of(step, rows_B, number) for number in numbers]
+        # Drawn once for the whole batch, so that they are the same however it is cut.
+        draw = self.model.method.renamings
+        renamings = draw(len(rows_B), self._num_names, self._stream("names", step))
+        parts = [self._part_of(rows_B, renamings, number) for number in numbers]
         loss_module = self.model.loss
         if isinstance(loss_module, AdaCos) and len(parts) > 1:
             loss_module.is_held = True
@@ -168,10 +171,8 @@ class Trainer:
             self._seed_dropout(step, number)
             yield self._part.angles(part, self._stream("table", step))
 
-    def _part_of(self, step: int, rows_B: Ints, number: int) -> Batch:
+    def _part_of(self, rows_B: Ints, renamings: Tensor | None, number: int) -> Batch:
         batch = batch_of(self._encoded, rows_B[number :: self._num_parts])
-        draw = self.model.method.renamings
-        renamings = draw(len(rows_B), self._num_names, self._stream("names", step))
         if renamings is None:
             return batch
         own_BM = sent(renamings[number :: self._num_parts], self.device)
