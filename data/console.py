@@ -139,8 +139,21 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
         command: The whole program.
         arguments: What was typed behind its name.
     """
+    return reported(
+        lambda: command.main(args=list(arguments), prog_name="symshift", standalone_mode=False),
+        arguments,
+    )
+
+
+def reported(function: Callable[[], Any], arguments: Sequence[str]) -> int:
+    """Call a function, tell in one line what stopped it, and return the exit code.
+
+    Args:
+        function: What to call; an integer that it returns is the exit code.
+        arguments: The command line that it belongs to, behind the program's name.
+    """
     try:
-        code = command.main(args=list(arguments), prog_name="symshift", standalone_mode=False)
+        code = function()
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as stop:
         return stop.exit_code

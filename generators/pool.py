@@ -215,12 +215,17 @@ def _start(memory_mb: int | None) -> None:
     """Prepare a worker process."""
     # Pebble's handler waits for Python code, which a worker in native code never reaches.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     if memory_mb is not None:
         _limit_memory(memory_mb << 20)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
+    """Let this process, which another one started, end as soon as that one does."""
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _follow_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

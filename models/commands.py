@@ -141,8 +141,14 @@ def predict(run: str, dataset: Path, predictions: Path, as_json: bool, **given: 
 @click.argument("experiment")
 @click.argument("out", type=path_type())
 @click.option("--device", default="auto", help="auto, cpu, cuda or mps")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    help="models trained at a time; several have a process each, and write to OUT/messages",
+)
 @common
-def run(experiment: str, out: Path, device: str, as_json: bool) -> None:
+def run(experiment: str, out: Path, device: str, workers: int, as_json: bool) -> None:
     """Run a whole experiment: a bundled one by its name, or a TOML file.
 
     Example: symshift run smoke runs/smoke
@@ -150,7 +156,7 @@ def run(experiment: str, out: Path, device: str, as_json: bool) -> None:
     from symshift.models.experiments.experiment import load_experiment
     from symshift.models.experiments.pipeline import run_experiment
 
-    report = run_experiment(load_experiment(experiment), out, device=device)
+    report = run_experiment(load_experiment(experiment), out, device=device, workers=workers)
     show(report.to_plain(), as_json, report.to_text())
 
 

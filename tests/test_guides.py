@@ -128,3 +128,15 @@ def test_the_readme_lists_every_guide():
     linked = set(LINK.findall(README.read_text()))
 
     assert {f"docs/{path.name}" for path in DOCS.glob("*.md")} <= linked
+
+
+def test_the_experiment_of_the_guide_can_be_run(tmp_path):
+    from symshift.models.experiments.experiment import load_experiment
+
+    [text] = re.findall(r"```toml\n(.*?)```", (DOCS / "experiments.md").read_text(), re.DOTALL)
+    path = tmp_path / "guide.toml"
+    path.write_text(text)
+    assert load_experiment(str(path)).train["copying"].systems.keys() == {
+        "interchangeable",
+        "learned, frozen",
+    }

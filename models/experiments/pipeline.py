@@ -24,6 +24,7 @@ from symshift.metrics.site import write_site
 from symshift.metrics.submission import score_files
 from symshift.metrics.table import format_results
 from symshift.models.embedding import load_method
+from symshift.models.experiments.crew import Job, work_side_by_side
 from symshift.models.experiments.experiment import SHOWN, Experiment, Group, drawn, folder_name
 from symshift.models.prediction import meta_path, predict
 from symshift.models.training.run import train
@@ -49,13 +50,17 @@ class Report:
         return f"{self.table}\n\nThe page: {self.page}"
 
 
-def run_experiment(experiment: Experiment, out: Path, *, device: str = "auto") -> Report:
+def run_experiment(
+    experiment: Experiment, out: Path, *, device: str = "auto", workers: int = 1
+) -> Report:
     """Run an experiment, or what is left of it.
 
     Args:
         experiment: What to do.
         out: The folder: data/, runs/, predictions/, results/ and site/ are written in it.
         device: Where models are trained and answer.
+        workers: How many models are trained and answer at a time. Each of several has a process
+            of its own, which writes what it has to say to a file in messages/.
 
     Raises:
         SymshiftError: Whatever a stage raises; what was finished before it is kept.
@@ -63,12 +68,14 @@ def run_experiment(experiment: Experiment, out: Path, *, device: str = "auto") -
     with locked_folder(out):
         for name, wish in experiment.data.items():
             _make_data(name, wish, out)
-        paths = [
-            path
+        runs = [
+            run
             for name, group in experiment.train.items()
             for run in _runs(name, group, out, device)
-            for path in run.results(experiment)
         ]
+        if workers > 1:
+            work_side_by_side([run.job() for run in runs], workers)
+        paths = [path for run in runs for path in run.results(experiment)]
         results = [read_result(path) for path in paths]
         row_files = [rows_path(path) for path in paths]
         page = write_site(results, out / "site", title=experiment.summary, row_files=row_files)
@@ -130,8 +137,23 @@ class _Run:
         is_drawn = variant.redraw_unseen != "none" or not load_method(self.method).named_rows
         return self.group.table_seeds if is_drawn else self.group.table_seeds[:1]
 
+    def job(self) -> Job:
+        """Return the part of the work that takes long: training and answers."""
+        return Job(
+            name=f"{self.system}, seed {self.seed}",
+            function=self.answers,
+            messages=self.out / "messages" / self.group_name / f"{self.name}.txt",
+        )
+
     def results(self, experiment: Experiment) -> Iterator[Path]:
         """Train the model, and yield the files of its results on each test set."""
+        for dataset, variant, paths in self.answers():
+            wish = experiment.data[dataset.path.name]
+            shown = {key: wish.get(key, "") for key in SHOWN}
+            yield self._score(dataset, paths, shown, f"{self.name}{variant.suffix}.json")
+
+    def answers(self) -> list[tuple[Dataset, Variant, list[Path]]]:
+        """Train the model, and return the files of its answers: one for each random table."""
         config = train(
             self.out / "data" / self.group.data,
             self.folder,
@@ -141,15 +163,14 @@ class _Run:
             seed=self.seed,
             resume=True,
         )
-        for test in self.group.tests:
-            dataset = open_dataset(self.out / "data" / test)
-            shown = {key: experiment.data[test].get(key, "") for key in SHOWN}
-            for variant in variants_of(config, dataset.window, self.group.redraw):
-                seeds = self._table_seeds(variant)
-                paths = [self._answers(dataset, variant, table_seed) for table_seed in seeds]
-                yield self._score(dataset, paths, shown, f"{self.name}{variant.suffix}.json")
+        tests = [open_dataset(self.out / "data" / test) for test in self.group.tests]
+        return [
+            (test, variant, [self._answer(test, variant, s) for s in self._table_seeds(variant)])
+            for test in tests
+            for variant in variants_of(config, test.window, self.group.redraw)
+        ]
 
-    def _answers(self, dataset: Dataset, variant: Variant, table_seed: int) -> Path:
+    def _answer(self, dataset: Dataset, variant: Variant, table_seed: int) -> Path:
         name = f"{self.name}{variant.suffix}-table{table_seed}.jsonl"
         path = self.out / "predictions" / self.group_name / dataset.name / name
         beside = meta_path(path)

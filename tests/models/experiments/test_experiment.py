@@ -3,42 +3,12 @@ import json
 import re
 
 import pytest
+from tiny_experiments import TINY
 
 from symshift.data.catalogue import catalogue
 from symshift.data.errors import DataError, UsageError
 from symshift.models.experiments.experiment import load_experiment
 from symshift.models.experiments.pipeline import run_experiment
-
-TINY = """
-summary = "a tiny one"
-
-[data.train]
-task = "copy"
-train = 60
-validation = 10
-symbols = 3
-size = "2-5"
-
-[data.test]
-task = "copy"
-test = 12
-symbols = 3
-size = "2-5"
-regime = "seen"
-title = "Trained names"
-
-[data.other]
-rename = "test"
-into = "3-5"
-title = "Other names"
-
-[train.copying]
-data = "train"
-tests = ["test", "other"]
-table_seeds = [0, 1]
-set = { steps = 4, batch_size = 8, width = 16, num_heads = 2, ff_width = 16 }
-systems = { learned = { vocabulary = 6 }, interchangeable = { symbol_dim = 8 } }
-"""
 
 
 def written(tmp_path, text=TINY):
