@@ -35,7 +35,7 @@ from symshift.generators.pool import Chunk
 from symshift.generators.quota import Demand
 from symshift.generators.writer import CHUNK_CANDIDATES, Context, Outcome, write_dataset
 from symshift.solvers import lasso
-from symshift.solvers.spot import find_spot
+from symshift.solvers.spot_discovery import find_spot
 from symshift.tasks.ltl import TASK, Options
 
 

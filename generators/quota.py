@@ -62,6 +62,17 @@ class Quota:
         cells: Mapping[Cell, int | None] | None = None,
         even: Sequence[Even] = (),
     ) -> None:
+        """Begin with nothing taken.
+
+        Args:
+            demand: What is asked for.
+            cells: The cells of the stream, each with its number of candidates where it is known.
+            even: What is held equally often.
+
+        Raises:
+            UsageError: If a cell's rows cannot be shared as evenly as promised.
+        """
+        _require_even_cells(demand.per_cell, even)
         self._demand = demand
         self._splits = demand.splits
         self._cells = dict(cells or {})
@@ -219,3 +230,14 @@ class Quota:
         scope, cell, _ = self._kind(row)
         hard, easy = self._kinds[scope, cell, True], self._kinds[scope, cell, False]
         return (easy + 1) * share > hard * (1 - share)
+
+
+def _require_even_cells(per_cell: int | None, even: Sequence[Even]) -> None:
+    """Refuse numbers that leave one row over: it would be of the same kind in every cell."""
+    for each in even:
+        num = len(each.values)
+        if per_cell is not None and each.is_exact and per_cell % num:
+            raise UsageError(
+                f"per_cell={per_cell}: each cell has {' and '.join(each.columns)} equally often, "
+                f"so give a multiple of {num}"
+            )

@@ -129,7 +129,7 @@ def leaderboard(results: tuple[Path, ...], output: Path, as_json: bool) -> None:
     """
     from symshift.metrics.leaderboard import given_twice
     from symshift.metrics.region import require_region
-    from symshift.metrics.result import read_result
+    from symshift.metrics.result_file import read_result
     from symshift.metrics.scoring import rows_path
     from symshift.metrics.site import write_site
 
@@ -154,7 +154,7 @@ def submit(result: Path, dataset: Path, predictions: tuple[Path, ...], as_json: 
     Example: symshift submit result.json data/ltl answers.jsonl
     """
     from symshift.data.dataset import open_dataset
-    from symshift.metrics.result import read_result
+    from symshift.metrics.result_file import read_result
     from symshift.metrics.scoring import rows_path
     from symshift.metrics.submission import check_entry
 

@@ -20,7 +20,8 @@ from symshift.data.terminal import printable
 from symshift.data.verdict import Estimate, Verdict
 from symshift.metrics.intervals import bootstrap_mean, mcnemar, per_cluster
 from symshift.metrics.keys import keys_of
-from symshift.metrics.result import Result, read_result
+from symshift.metrics.result import Result
+from symshift.metrics.result_file import read_result
 from symshift.metrics.row_table import ROWS_SCHEMA
 from symshift.metrics.scoring import rows_path
 

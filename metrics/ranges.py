@@ -4,19 +4,16 @@ A result file may come from anyone; each complaint names the field.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from symshift.data.verdict import Estimate, Proof, Verdict
-
-if TYPE_CHECKING:
-    from symshift.metrics.accuracy import Cell
-    from symshift.metrics.result import Result, Spread
+from symshift.metrics.accuracy import Cell
+from symshift.metrics.result import Result, Spread
 
 _SHARES = ("correct", "exact", "lenient", "trivial", "alpha_covariance")
 _REQUIRED = ("correct", "exact", "correct_hard")
 
 
-def require_ranges(result: "Result") -> None:
+def require_ranges(result: Result) -> None:
     """Refuse a result whose numbers cannot be.
 
     Raises:
@@ -43,7 +40,7 @@ def require_ranges(result: "Result") -> None:
     _require_repeats(result)
 
 
-def _estimates(result: "Result") -> Iterator[tuple[str, Estimate, bool]]:
+def _estimates(result: Result) -> Iterator[tuple[str, Estimate, bool]]:
     """Yield all estimates with their place, and whether they are shares."""
     for name, estimate in result.estimates.items():
         if name.endswith(":"):
@@ -90,7 +87,7 @@ def _require_estimate(where: str, estimate: Estimate, *, is_share: bool) -> None
         raise ValueError(f"{where}={estimate} is not between 0 and 1")
 
 
-def _require_cell(where: str, cell: "Cell") -> None:
+def _require_cell(where: str, cell: Cell) -> None:
     parts = (
         ("num_right", cell.num_right, cell.n),
         ("num_exact", cell.num_exact, cell.num_right),
@@ -103,14 +100,14 @@ def _require_cell(where: str, cell: "Cell") -> None:
         _require_count(f"{where}.{name}", number, most)
 
 
-def _require_repeats(result: "Result") -> None:
+def _require_repeats(result: Result) -> None:
     if (repeats := result.repeats) is not None:
         for name, spread in repeats.estimates.items():
             where = f"repeats.estimates.{name}"
             _require_spread(where, spread, len(repeats.labels), is_share=_is_share(name))
 
 
-def _require_spread(where: str, spread: "Spread", num_files: int, *, is_share: bool) -> None:
+def _require_spread(where: str, spread: Spread, num_files: int, *, is_share: bool) -> None:
     values = (spread.min, *spread.values, spread.max)
     if len(spread.values) != num_files:
         raise ValueError(f"{where} has {len(spread.values)} values for {num_files} files")

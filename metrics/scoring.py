@@ -32,6 +32,7 @@ from symshift.metrics.leniency import LENIENT
 from symshift.metrics.margins import margins_of
 from symshift.metrics.notations import notation_for
 from symshift.metrics.predictions import Predictions
+from symshift.metrics.ranges import require_ranges
 from symshift.metrics.record import BY_ID, Reading
 from symshift.metrics.region import TrainedRegion, region_estimates, trained_region
 from symshift.metrics.repeats import repeats_of
@@ -132,7 +133,7 @@ def _result(
         for outcomes, region in zip(found.outcomes, regions, strict=True)
     ]
     first = found.outcomes[0]
-    return Result(
+    result = Result(
         system=systems[0],
         dataset=dataset,
         counts=first.counts(),
@@ -146,6 +147,8 @@ def _result(
         repeats=repeats_of(systems, figures) if len(systems) > 1 else None,
         versions=versions,
     )
+    require_ranges(result)
+    return result
 
 
 def _row_keys(rows: Iterable[Mapping[str, Any]]) -> Keys:

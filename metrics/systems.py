@@ -7,7 +7,8 @@ from typing import Any
 from symshift.data.errors import DataError
 from symshift.data.files import read_json, require_regular, sha256_of
 from symshift.metrics.region import require_region
-from symshift.metrics.result import System, require_storable
+from symshift.metrics.result import System
+from symshift.metrics.typed_json import require_storable
 
 _SETTINGS = (
     *("options", "output", "checkpoint", "phase", "redraw_unseen"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import symshift
 from symshift.data.errors import MissingToolError
-from symshift.solvers.spot import find_spot
+from symshift.solvers.spot_discovery import find_spot
 
 _LIBRARIES = ("click", "matplotlib", "numpy", "pebble", "pyarrow", "scipy", "sympy", "tqdm")
 # Each stands for an extra, which most users need not have.

@@ -89,8 +89,8 @@ def load(source: str) -> "LibSpot":
 def _try_elsewhere(source: str) -> None:
     """Run the self-test in another process: a wrong guess about C++ would end this one."""
     code = (
-        "import sys; from symshift.solvers import libspot, spot; "
-        "sys.exit(len(spot.self_test(libspot.LibSpot(sys.argv[1]))))"
+        "import sys; from symshift.solvers import libspot, spot_self_test; "
+        "sys.exit(len(spot_self_test.self_test(libspot.LibSpot(sys.argv[1]))))"
     )
     done = subprocess.run([sys.executable, "-c", code, source], capture_output=True, check=False)
     if done.returncode:

@@ -1,20 +1,9 @@
-"""Spot, the library that finds the targets of LTL formulas, behind a small interface.
+"""What symshift asks Spot, which finds the targets of LTL formulas, and up to what size."""
 
-Two ways lead to it: the library file that the PyPI wheel `stormpy` carries (libspot.py, Linux), and
-Spot's own Python module (spot_module.py, conda or a source build). Both give the same answers;
-which words they give may differ, so a data set records the version and the source.
-
-The PyPI package `spot` is an unrelated tool and is never taken for either.
-"""
-
-import functools
-import os
-import sys
 from typing import Protocol
 
 from symshift.data import formula as formulas
-from symshift.data import trace as traces
-from symshift.data.errors import MissingToolError, SymshiftError
+from symshift.data.errors import SymshiftError
 from symshift.data.formula import Formula
 from symshift.data.trace import Trace
 
@@ -26,15 +15,8 @@ MAX_NODES = 2_000
 """Larger formulas are refused: Spot's recursion follows their nesting."""
 MAX_PROMISES = 32
 """Spot's automata have 32 acceptance sets, and each eventuality may need one of its own."""
-LIBRARY_VARIABLE = "SYMSHIFT_LIBSPOT"
-"""The environment variable that names a libspot file to use in place of the one that is found."""
 
 _EVENTUAL = frozenset("FGURWM")
-_CURES = {
-    "linux": "pip install stormpy (it carries the library), or conda install -c conda-forge spot",
-    "darwin": "conda install -c conda-forge spot",
-}
-_NO_CURE = "Spot has no build for this system; all but making LTL data works without it"
 
 
 class SolverLimit(SymshiftError):  # noqa: N818 - an answer ("too large"), known before it is asked
@@ -107,83 +89,3 @@ def _num_promises(formula: Formula) -> int:
         if token in formulas.OPERATORS:
             waiting.append(first)
     return len(promises)
-
-
-@functools.cache
-def find_spot() -> Spot:
-    """Return the Spot of this process, checked by 20 known answers before its first use.
-
-    It is looked for in this order: the file that SYMSHIFT_LIBSPOT names, the library in the
-    `stormpy` wheel, Spot's own Python module.
-
-    Raises:
-        MissingToolError: If there is none, or none of a version that was tested; the message says
-            what was found and what to install.
-    """
-    from symshift.solvers import libspot, spot_module
-
-    named = os.environ.get(LIBRARY_VARIABLE)
-    if named:
-        return _tested(libspot.load(named))
-    reasons = []
-    for find in (libspot.find, spot_module.find):
-        try:
-            return _tested(find())
-        except MissingToolError as error:
-            reasons.append(str(error))
-    cure = _CURES.get(sys.platform, _NO_CURE)
-    raise MissingToolError(f"no usable Spot ({'; '.join(reasons)}). {cure}")
-
-
-def _tested(spot: Spot) -> Spot:
-    wrong = self_test(spot)
-    if wrong:
-        raise MissingToolError(
-            f"Spot {spot.version} ({spot.source}) fails the self-test: {wrong[0]}"
-        )
-    return spot
-
-
-_HOLDS = (
-    ("G F a", "cycle{a}", True),
-    ("G F a", "a; cycle{!a}", False),
-    ("a U b", "a; b; cycle{1}", True),
-    ("a U b", "cycle{a}", False),
-    ("X X a", "1; 1; a; cycle{1}", True),
-    ("F a", "cycle{1}", False),
-    ("a xor b", "a & !b; cycle{1}", True),
-    ("1", "cycle{0}", False),
-    ("F G (a -> b)", "a & !b; cycle{!a; b}", True),
-    ("a W b", "cycle{a; a; !a & !b}", False),
-)
-_SATISFIABLE = (
-    ("G F a & G F !a", True),
-    ("G a & F !a", False),
-    ("a M !a", False),
-    ("F (a & X !a) & G (a | b)", True),
-    ("0", False),
-)
-_EQUIVALENT = (
-    ("a U b", "b | (a & X (a U b))", True),
-    ("a R b", "!(!a U !b)", True),
-    ("F G a", "G F a", False),
-    ("a xor b -> c", "(a xor b) -> c", True),
-    ("a W b", "a U b", False),
-)
-
-
-def self_test(spot: Spot) -> list[str]:
-    """Ask 20 questions with known answers; return those that were answered wrongly."""
-    wrong = []
-    for text, word, expected in _HOLDS:
-        if spot.holds(formulas.parse(text), traces.parse(word)) is not expected:
-            wrong.append(f"{word!r} on {text!r}")
-    for text, expected in _SATISFIABLE:
-        formula = formulas.parse(text)
-        found = spot.witness(formula)
-        if (found is not None) is not expected or (found and not spot.holds(formula, found)):
-            wrong.append(f"satisfiability of {text!r}")
-    for first, second, expected in _EQUIVALENT:
-        if spot.equivalent(formulas.parse(first), formulas.parse(second)) is not expected:
-            wrong.append(f"equivalence of {first!r} and {second!r}")
-    return wrong

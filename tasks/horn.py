@@ -217,7 +217,8 @@ def _confirm(theory: Theory, closure: Closure, proof: Answer) -> None:
 
 
 def _same(answer: Answer, target: Answer) -> bool:
-    return theories.same_steps(answer.steps, target.steps)
+    is_same_label = answer.is_derivable is target.is_derivable
+    return is_same_label and theories.same_steps(answer.steps, target.steps)
 
 
 def _has_adjacent_fact(theory: Theory) -> bool:

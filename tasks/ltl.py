@@ -37,7 +37,8 @@ from symshift.solvers import lasso
 from symshift.solvers.boolean import equivalent
 from symshift.solvers.budget import BudgetExceeded
 from symshift.solvers.lasso import Status
-from symshift.solvers.spot import SolverLimit, find_spot
+from symshift.solvers.spot import SolverLimit
+from symshift.solvers.spot_discovery import find_spot
 from symshift.solvers.steps import conjunction
 
 _TOKENS = "0 1 ! X F G & | -> <-> xor U R W M ; { }"

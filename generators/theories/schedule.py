@@ -79,7 +79,8 @@ def _all(depths: Range) -> range:
 
 
 def _default_depth(closure_depth: Range | None, largest: int) -> Range:
-    deepest = max(0, largest - 1) if closure_depth is None else closure_depth.max
+    # Closures go one round further where they can; queries that are all facts would be no task.
+    deepest = max(largest - 1, min(largest, 1)) if closure_depth is None else closure_depth.max
     return Range(0, min(DEFAULT_DEPTH, deepest))
 
 

@@ -18,7 +18,7 @@ from symshift.data.vocabulary import Window
 from symshift.generators import writer
 from symshift.generators.generation import generate_dataset
 from symshift.generators.renaming import write_renamed
-from symshift.metrics.result import read_result
+from symshift.metrics.result_file import read_result
 from symshift.metrics.scoring import rows_path, write_result
 from symshift.metrics.site import write_site
 from symshift.metrics.submission import score_files

@@ -1,8 +1,10 @@
 import random
 from collections import Counter
 
+import pytest
 from numbered_rows import numbered_row
 
+from symshift.data.errors import UsageError
 from symshift.data.task import Even
 from symshift.generators.quota import UNEVEN, Demand, Quota
 
@@ -92,6 +94,13 @@ def test_a_value_that_is_not_promised_is_nobodys_concern():
     quota = Quota(Demand(rows={"train": 9}), even=[DEPTHS])
 
     assert all(quota.judge(row(n, False)) for n in range(5))
+
+
+@pytest.mark.parametrize("per_cell", [1, 3, 59])
+def test_a_row_left_over_in_every_cell_is_refused(per_cell):
+    with pytest.raises(UsageError, match=f"per_cell={per_cell}: .* label .* a multiple of 2"):
+        Quota(Demand(rows={}, per_cell=per_cell), {(1, 3): None}, [DEPTHS, LABELS])
+    assert Quota(Demand(rows={}, per_cell=per_cell), {(1, 3): None}, [DEPTHS])
 
 
 def test_in_cells_each_cell_keeps_the_promise():

@@ -10,7 +10,8 @@ from symshift.data.plugins import load_task
 from symshift.data.task import Solution
 from symshift.metrics.comparison import compare_files
 from symshift.metrics.predictions import predictions_from
-from symshift.metrics.result import DatasetInfo, System, read_result
+from symshift.metrics.result import DatasetInfo, System
+from symshift.metrics.result_file import read_result
 from symshift.metrics.scoring import Scored, score, write_result
 from symshift.metrics.site import write_site
 from symshift.metrics.table import format_table

@@ -8,7 +8,8 @@ import pytest
 from symshift.cli import cli
 from symshift.data import console
 from symshift.data.errors import DataError
-from symshift.metrics.result import Result, read_result
+from symshift.metrics.result import Result
+from symshift.metrics.result_file import read_result
 
 GOLDEN = Path(__file__).parents[1] / "cases" / "results" / "result-v1.json"
 SPREAD = {"mean": 0.5, "min": 0.4, "max": 0.6, "values": [0.4, 0.6]}

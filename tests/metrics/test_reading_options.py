@@ -11,7 +11,7 @@ from symshift.cli import program
 from symshift.data import console
 from symshift.data.dataset import Dataset, open_dataset
 from symshift.data.files import sha256_of
-from symshift.metrics.result import read_result
+from symshift.metrics.result_file import read_result
 from symshift.metrics.submission import check_entry
 from symshift.tasks.ltl import TASK
 

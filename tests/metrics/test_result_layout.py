@@ -9,7 +9,8 @@ import pytest
 
 from symshift.cli import cli
 from symshift.data import console
-from symshift.metrics.result import SCHEMA_VERSION, Result, read_result
+from symshift.metrics.result import SCHEMA_VERSION, Result
+from symshift.metrics.result_file import read_result
 
 GOLDEN = Path(__file__).parents[1] / "cases" / "results" / "result-v1.json"
 

@@ -12,7 +12,8 @@ from symshift.data.errors import DataError
 from symshift.data.plugins import load_task
 from symshift.metrics.intervals import wilson
 from symshift.metrics.predictions import predictions_from, read_predictions
-from symshift.metrics.result import DatasetInfo, Result, System, read_result
+from symshift.metrics.result import DatasetInfo, Result, System
+from symshift.metrics.result_file import read_result
 from symshift.metrics.scoring import Scored, rows_path, score, write_result
 from symshift.metrics.table import format_table
 

@@ -52,7 +52,7 @@ def write_solved(tmp_path: Path, score_toy: Score, many: list[Row]) -> Callable[
 
 
 def build(out: Path, paths: list[Path]) -> dict[str, Page]:
-    from symshift.metrics.result import read_result
+    from symshift.metrics.result_file import read_result
 
     write_site([read_result(p) for p in paths], out, row_files=[rows_path(p) for p in paths])
     return pages_of(out)

@@ -20,7 +20,8 @@ from symshift.solvers.boolean import satisfiable
 from symshift.solvers.budget import Budget, BudgetExceeded
 from symshift.solvers.lasso import Outcome, Status, check, counterexample
 from symshift.solvers.positions import Positions, bounds_of
-from symshift.solvers.spot import SolverLimit, find_spot
+from symshift.solvers.spot import SolverLimit
+from symshift.solvers.spot_discovery import find_spot
 from symshift.solvers.steps import read_steps
 from symshift.solvers.violations import Violations
 

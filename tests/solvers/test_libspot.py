@@ -17,11 +17,11 @@ from symshift.data import trace as traces
 from symshift.data.errors import MissingToolError
 from symshift.data.formula import BINARY, UNARY, Formula
 from symshift.solvers import libspot, spot_module
-from symshift.solvers import spot as spots
 from symshift.solvers.buddy import NUM_NODES
 from symshift.solvers.libspot import LibSpot
 from symshift.solvers.libspot_peer import Peer
 from symshift.solvers.spot import SolverLimit
+from symshift.solvers.spot_discovery import find_spot
 
 pytestmark = pytest.mark.spot
 SUPPORT = str(Path(__file__).parents[1] / "support")
@@ -236,7 +236,8 @@ def run(code: str, **environment: str) -> str:
 
 
 TRY = """
-from symshift.solvers.spot import find_spot, MissingToolError
+from symshift.data.errors import MissingToolError
+from symshift.solvers.spot_discovery import find_spot
 try:
     print("found", find_spot().source)
 except MissingToolError as error:
@@ -318,5 +319,5 @@ def test_module_without_formulas_is_not_spot(
 
 
 def test_found_spot_is_tested_once_for_a_process(spot: LibSpot) -> None:
-    assert spots.find_spot() is spots.find_spot()
-    assert spots.find_spot().source
+    assert find_spot() is find_spot()
+    assert find_spot().source

@@ -12,7 +12,10 @@ from symshift.data.errors import MissingToolError
 from symshift.data.formula import BINARY, UNARY, Formula
 from symshift.data.trace import Trace
 from symshift.solvers import spot as spots
-from symshift.solvers.spot import MAX_NODES, MAX_PROMISES, SolverLimit, Spot, find_spot
+from symshift.solvers import spot_discovery
+from symshift.solvers.spot import MAX_NODES, MAX_PROMISES, SolverLimit, Spot
+from symshift.solvers.spot_discovery import find_spot
+from symshift.solvers.spot_self_test import self_test
 
 CASES = Path(__file__).parents[1] / "cases"
 OPERATORS = tuple(sorted(UNARY | BINARY))
@@ -210,7 +213,7 @@ class Flatterer:
 
 
 def test_self_test_catches_a_wrong_spot(spot: Spot) -> None:
-    assert spots.self_test(spot) == []
-    assert len(spots.self_test(Flatterer())) == 10
+    assert self_test(spot) == []
+    assert len(self_test(Flatterer())) == 10
     with pytest.raises(MissingToolError, match="fails the self-test"):
-        spots._tested(Flatterer())
+        spot_discovery._tested(Flatterer())

@@ -14,9 +14,10 @@ from symshift.data import trace as traces
 from symshift.data.errors import MissingToolError
 from symshift.data.formula import Formula
 from symshift.data.trace import Trace
-from symshift.solvers import spot as spots
-from symshift.solvers.spot import SolverLimit, Spot, find_spot
+from symshift.solvers.spot import SolverLimit, Spot
+from symshift.solvers.spot_discovery import find_spot
 from symshift.solvers.spot_module import SpotModule
+from symshift.solvers.spot_self_test import self_test
 
 pytestmark = pytest.mark.spot
 
@@ -106,7 +107,7 @@ def toy() -> ToyModule:
 def test_module_passes_the_self_test(toy: ToyModule) -> None:
     module: Spot = SpotModule(toy, "toy")
 
-    assert spots.self_test(module) == []
+    assert self_test(module) == []
     assert (module.version, module.source) == ("2.14.5", "toy")
 
 

@@ -10,7 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from symshift.data.errors import MissingToolError
-from symshift.solvers.spot import find_spot
+from symshift.solvers.spot_discovery import find_spot
 
 T = TypeVar("T")
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"

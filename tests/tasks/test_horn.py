@@ -72,6 +72,11 @@ def test_a_row_is_judged_by_its_problem_and_not_by_its_target():
     assert TASK.check(row, "true").verdict == "correct"
 
 
+def test_an_answer_against_a_wrong_target_is_not_the_same():
+    row = {"input": "facts: a; rules: a -> b; query: b", "target": "false"}
+    assert TASK.check(row, "true").verdict == "correct"
+
+
 def test_foreign_symbols_are_noted_and_decide_nothing():
     assert TASK.check(ROW, "z -> d; true").foreign
     assert not TASK.check(ROW, "b -> e; true").foreign
@@ -209,3 +214,11 @@ def test_problems_of_three_predicates_can_be_asked_for():
     stream = TASK.stream(Options(num_symbols=Range(3, 3)), Window.first(3))
 
     assert sum(isinstance(stream.problem(0, index), Problem) for index in range(50)) > 40
+
+
+@pytest.mark.parametrize(("num_names", "deepest"), [(4, 1), (5, 1), (6, 1), (8, 2), (30, 6)])
+def test_some_queries_take_a_step_unless_another_depth_is_asked_for(num_names, deepest):
+    options = Options(sampler="lp", num_symbols=Range(4, num_names))
+    stream = TASK.stream(options, Window(0, num_names))
+    depths = {value for even in stream.even if even.columns == ("depth",) for value in even.values}
+    assert depths == {(depth,) for depth in range(deepest + 1)}

@@ -66,7 +66,7 @@ def test_identities_leave_nothing_to_shorten(index, size):
 
 @pytest.mark.spot
 def test_identities_are_spots_own():
-    from symshift.solvers.spot import find_spot
+    from symshift.solvers.spot_discovery import find_spot
 
     spot = find_spot()
     for index in range(1_500):
