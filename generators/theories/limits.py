@@ -187,6 +187,18 @@ def _refuse_too_much(limits: Limits) -> None:
         _refuse("rules", rules, MAX_RULES, "in all")
     if limits.facts.min > most - 1:
         _refuse("facts", limits.facts, most - 1, f"with {most} predicates, one not derivable")
+    if limits.facts.max < 1:
+        raise UsageError(f"facts {limits.facts}: a theory has 1 fact or more")
+    most_facts = min(limits.facts.max, most - 1)
+    most_rules = largest if rules is None else min(rules.max, largest)
+    if limits.size.min > most_rules + most_facts:
+        why = f"with {most_rules} rules and {most_facts} facts, the most there can be"
+        _refuse("size", limits.size, most_rules + most_facts, why)
+    least = max(limits.facts.min, 1) + (1 if rules is None else rules.min)
+    if limits.size.max < least:
+        raise UsageError(
+            f"size {limits.size}: rules and facts are at least {least} together, as asked for"
+        )
 
 
 def _num_symbols(options: Options, num_names: int) -> Range:
