@@ -25,7 +25,7 @@ _BLOCK = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collapse:
-    """What a set of rows looks like; means are over all pairs of two different rows."""
+    """What a set of rows looks like; cosines are means over all pairs of two different rows."""
 
     rows: int
     """How many rows there are."""
@@ -36,7 +36,7 @@ class Collapse:
     centred_cosine: float | None
     """The same after the mean row is taken off: about -1/(N - 1) where nothing collapsed."""
     distance: float
-    """Mean Euclidean distance of two rows."""
+    """Mean Euclidean distance of two rows, of at most MAX_PAIRED_ROWS evenly spaced ones."""
     relative_distance: float | None
     """That distance over the mean norm; about sqrt(2) for independent directions."""
     norm: float
@@ -70,7 +70,7 @@ def collapse_of(rows_ND: npt.ArrayLike) -> Collapse:
         raise DataError(f"values beyond {MAX_VALUE:g} are no embedding rows")
     norms = np.linalg.norm(rows, axis=1)
     norm, mean = float(norms.mean()), rows.mean(axis=0)
-    distance = _mean_distance(rows)
+    distance = _mean_distance(rows - mean)  # a large common part would drown it in rounding
     return Collapse(
         rows=len(rows),
         zero_rows=int((norms == 0).sum()),

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from symshift.data.errors import DataError
-from symshift.data.files import require_output, whole_file, write_json
+from symshift.data.errors import DataError, UsageError
+from symshift.data.files import require_outputs, whole_file, write_json
 from symshift.data.options import Range
 from symshift.metrics.collapse import (
     Collapse,
@@ -67,9 +67,8 @@ def report_collapse(
         UsageError: If there is no such matrix, or it has no such rows.
         DataError: If a file is broken.
     """
-    picture = output.with_suffix(".png")
-    for target in (output, picture):
-        require_output(target, [path])
+    picture = _picture_of(output)
+    require_outputs([output, picture], [path, *_checkpoint_of(path)])
     matrix = MatrixFile(path, tensor)
     values = {f"rows {rows}": matrix.rows(rows)}
     if against is not None:
@@ -97,11 +96,23 @@ def draw_log(log_path: Path, output: Path) -> Path:
         UsageError: If OUTPUT lies in a run.
         DataError: If the log is broken or tells nothing of collapse.
     """
-    picture = output.with_suffix(".png")
-    require_output(picture, [log_path])
+    picture = _picture_of(output)
+    require_outputs([picture], [log_path])
     if not draw_collapse(read_log(log_path), picture):
         raise DataError(f"{log_path}: tells nothing of collapse; train with this symshift")
     return picture
+
+
+def _picture_of(output: Path) -> Path:
+    if not output.name or output.suffix == ".png":
+        raise UsageError(f"-o {str(output)!r}: name the report; its picture has its name with .png")
+    return output.with_suffix(".png")
+
+
+def _checkpoint_of(path: Path) -> list[Path]:
+    """Return the files of a checkpoint that is read through its folder or its index."""
+    folder = path if path.is_dir() else path.parent
+    return [each for each in folder.glob("*.safetensors*") if each.is_file()]
 
 
 def _draw(values: dict[str, Matrix], title: str, path: Path) -> None:
@@ -120,7 +131,8 @@ def _draw(values: dict[str, Matrix], title: str, path: Path) -> None:
         axis.set_xlim(-1, 1)
         axis.grid(alpha=0.25)
     axes[0].set_ylabel("share of pairs")
-    axes[0].legend(frameon=False)
+    if axes[0].get_legend_handles_labels()[0]:  # none where no row has a direction
+        axes[0].legend(frameon=False)
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     with whole_file(path) as hidden:
         figure.savefig(hidden, format="png", dpi=150, metadata={"Software": None})

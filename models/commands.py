@@ -171,7 +171,7 @@ def run(experiment: str, out: Path, device: str, workers: int, as_json: bool) ->
     type=path_type(),
     default="collapse.json",
     show_default=True,
-    help="the report to write; its picture lies beside it as .png",
+    help="the report to write, its picture beside it as .png; of a log the picture alone",
 )
 @common
 def collapse(
@@ -192,6 +192,8 @@ def collapse(
     from symshift.models.collapse import draw_log, report_collapse
 
     if file.suffix == ".jsonl":
+        if any(given is not None for given in (tensor, rows, against)):
+            raise click.UsageError("--tensor, --rows and --against are for a matrix, not for a log")
         picture = draw_log(file, output)
         show({"picture": str(picture)}, as_json, f"The picture: {picture}")
         return

@@ -101,4 +101,7 @@ def _work(job: Job, arguments: Sequence[str]) -> None:
 def _failed(job: Job, code: int) -> SymshiftError:
     lines = job.messages.read_text("utf-8", "replace").splitlines() or ["no message"]
     last = printable(lines[-1].removeprefix("Error: "))
+    if code < 0:
+        name = signal.Signals(-code).name
+        last = f"ended by {name}, as where memory runs out; the same command goes on"
     return SymshiftError(f"{job.name} (exit code {code}): {last}; all its messages: {job.messages}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from symshift.data.dataset import Dataset, open_dataset
-from symshift.data.errors import SymshiftError
+from symshift.data.errors import RunInterrupted, SymshiftError
 from symshift.data.files import locked_folder, read_json
 from symshift.data.plugins import load_task
 from symshift.data.vocabulary import Window
@@ -154,15 +154,20 @@ class _Run:
 
     def answers(self) -> list[tuple[Dataset, Variant, list[Path]]]:
         """Train the model, and return the files of its answers: one for each random table."""
-        config = train(
-            self.out / "data" / self.group.data,
-            self.folder,
-            self.method,
-            settings=self.group.settings(self.system),
-            device=self.device,
-            seed=self.seed,
-            resume=True,
-        )
+        try:
+            config = train(
+                self.out / "data" / self.group.data,
+                self.folder,
+                self.method,
+                settings=self.group.settings(self.system),
+                device=self.device,
+                seed=self.seed,
+                resume=True,
+            )
+        except RunInterrupted:
+            raise RunInterrupted(
+                f"{self.folder}: stopped and saved; the same command goes on"
+            ) from None
         tests = [open_dataset(self.out / "data" / test) for test in self.group.tests]
         return [
             (test, variant, [self._answer(test, variant, s) for s in self._table_seeds(variant)])

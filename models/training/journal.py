@@ -10,6 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from symshift.data.terminal import printable
 from symshift.models.training.checkpoints import Checkpoint, RunFolder
 from symshift.models.training.monitor import Monitor
 from symshift.models.training.run_log import RunLog
@@ -18,8 +19,8 @@ from symshift.models.training.validation import Validation
 
 
 def say(text: str) -> None:
-    """Print a line to stderr, above any progress bar."""
-    tqdm.write(text, file=sys.stderr)
+    """Print a line to stderr, above any progress bar; what it quotes cannot steer a terminal."""
+    tqdm.write(printable(text), file=sys.stderr)
 
 
 def show_shares(shares: Mapping[str, float]) -> str:

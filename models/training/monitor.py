@@ -9,6 +9,7 @@ a symbol; and `mass`, the share of the softmax that the set gets at these places
 Shapes: B rows of a batch, T answer tokens, V rows of a table, C possible answers, M symbols.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from symshift.data.errors import DataError
 from symshift.data.files import whole_file
 from symshift.metrics.collapse import collapse_of
 from symshift.models.batches import Batch
@@ -116,6 +118,7 @@ def draw_collapse(lines: Iterator[Mapping[str, Any]], path: Path) -> bool:
             for side in ("input", "output"):
                 for measure in _DRAWN:
                     if (value := sides.get(side, {}).get(measure)) is not None:
+                        _require_number(value, f"{measure} of step {line['step']}")
                         curve = curves.setdefault((set_name, side), {})
                         curve.setdefault(measure, []).append((line["step"], value))
     if not curves:
@@ -135,6 +138,11 @@ def draw_collapse(lines: Iterator[Mapping[str, Any]], path: Path) -> bool:
     with whole_file(path) as hidden:
         figure.savefig(hidden, format="png", dpi=120, metadata={"Software": None})
     return True
+
+
+def _require_number(value: object, where: str) -> None:
+    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
+        raise DataError(f"{where} in the log is {value!r:.40}, no finite number")
 
 
 _DRAWN = ("cosine", "centred_cosine", "distance", "norm")

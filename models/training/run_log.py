@@ -77,6 +77,7 @@ def read_log(path: Path) -> Iterator[dict[str, Any]]:
     Raises:
         DataError: If it is missing or broken.
     """
+    number = 0
     try:
         with path.open(encoding="utf-8") as file:
             for number, text in enumerate(file, 1):
@@ -84,8 +85,10 @@ def read_log(path: Path) -> Iterator[dict[str, Any]]:
                 if not isinstance(line, dict) or type(line.get("step")) is not int:
                     raise DataError(f"{path}: line {number} is none of a run's log")
                 yield line
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except OSError as error:
         raise DataError(f"{path}: no log of a run ({error})") from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: no log of a run: line {max(number, 1)} ({error})") from None
 
 
 def _lines_until(path: Path, step: int) -> tuple[list[bytes], bool]:

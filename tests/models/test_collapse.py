@@ -1,8 +1,10 @@
 """The collapse report, on checkpoints with planted collapse."""
 
+import itertools
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -11,7 +13,8 @@ from symshift.cli import program
 from symshift.data import console
 from symshift.data.errors import DataError, UsageError
 from symshift.data.options import Range
-from symshift.models.collapse import report_collapse
+from symshift.metrics.collapse import collapse_of
+from symshift.models.collapse import draw_log, report_collapse
 from symshift.models.tensor_files import MatrixFile
 
 NAME = "model.embed_tokens.weight"
@@ -131,3 +134,44 @@ def test_broken_files_are_refused(tmp_path: Path, sharded: Path) -> None:
 def test_report_is_not_written_among_the_weights(single: Path, name: str) -> None:
     with pytest.raises(UsageError, match=name):
         report_collapse(single, NAME, RESERVED, single.with_name(name))
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_no_file_of_a_sharded_checkpoint_is_overwritten(sharded: Path, is_folder: bool) -> None:
+    before = {path: path.read_bytes() for path in sharded.iterdir()}
+    source = sharded if is_folder else sharded / "model.safetensors.index.json"
+    for path in before:
+        with pytest.raises(UsageError, match="is read here"):
+            report_collapse(source, NAME, RESERVED, path)
+    assert {path: path.read_bytes() for path in sharded.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["", "x.png"])
+def test_an_output_that_leaves_no_name_for_the_picture_is_refused(single: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="name the report"):
+        report_collapse(single, NAME, RESERVED, Path(name))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", r"line 2 \("),
+        ("[" * 100_000, r"line 2 \("),
+        ('{"step": 1, "collapse": {"seen": {"input": {"cosine": "a"}}}}', "cosine of step 1"),
+        ('{"step": 1, "collapse": {"seen": {"input": {"norm": NaN}}}}', "norm of step 1"),
+    ],
+)
+def test_a_log_that_is_none_is_refused_by_its_line(tmp_path: Path, line: str, said: str) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(f'{{"step": 0}}\n{line}\n')
+    with pytest.raises(DataError, match=said):
+        draw_log(log, tmp_path / "picture.json")
+    assert not (tmp_path / "picture.png").exists()
+
+
+def test_distances_survive_a_large_common_part() -> None:
+    rows = np.random.default_rng(0).normal(size=(50, 8))
+    far, near = collapse_of(rows + 1e7), collapse_of(rows)
+    assert far.distance == pytest.approx(near.distance, rel=1e-6)
+    exact = np.mean([np.linalg.norm(a - b) for a, b in itertools.permutations(rows, 2)])
+    assert near.distance == pytest.approx(exact, rel=1e-12)

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,22 @@ def test_a_job_that_fails_stops_the_others_and_is_told_in_a_line(tmp_path):
 def test_a_crash_is_a_failure_too(tmp_path):
     with pytest.raises(SymshiftError, match=r"dead \(exit code 3\): no message"):
         work_side_by_side([job(tmp_path, "dead", os._exit, 3)], 2)
+
+
+@posix
+def test_a_killed_job_names_the_signal(tmp_path):
+    with pytest.raises(
+        SymshiftError, match=r"gone \(exit code -9\): ended by SIGKILL, as where mem"
+    ):
+        work_side_by_side([job(tmp_path, "gone", signal.raise_signal, signal.SIGKILL)], 2)
+
+
+def test_names_cannot_steer_a_terminal(tmp_path, capsys):
+    name = "a\x1b]0;b\nError: c"
+    work_side_by_side([replace(job(tmp_path, "x", leave, tmp_path, "x"), name=name)], 2)
+    begins, done = capsys.readouterr().err.splitlines()
+    assert begins.startswith(r"a\x1b]0;b\nError: c: begins")
+    assert done.startswith(r"a\x1b]0;b\nError: c: done")
 
 
 def has_steps(log: Path) -> bool:
