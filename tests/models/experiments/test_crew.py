@@ -140,3 +140,4 @@ def test_a_stopped_experiment_saves_what_is_under_way_and_goes_on(tmp_path, numb
     assert "the same command goes on" in stderr.splitlines()[-1]
     for run in runs:
         assert list((run / "checkpoints").glob("*")), stderr
+        assert "--resume" not in (out / "messages" / "copying" / f"{run.name}.txt").read_text()
