@@ -21,7 +21,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 def meet(folder: Path, mine: str, other: str) -> None:
     """Leave a file, and wait for that of the other one: alone it would wait for ever."""
     (folder / mine).touch()
-    for _ in range(600):
+    for _ in range(1_800):
         if (folder / other).exists():
             print(f"{mine} met {other}")
             return
@@ -73,7 +73,7 @@ def test_a_job_that_fails_stops_the_others_and_is_told_in_a_line(tmp_path):
     before = time.monotonic()
     with pytest.raises(SymshiftError) as raised:
         work_side_by_side([endless, failing, never], 2)
-    assert time.monotonic() - before < 120
+    assert time.monotonic() - before < 400
     stated = str(raised.value)
     assert stated.startswith(r"bad (exit code 2): no \x1b[31msuch thing; all its messages: ")
     assert not (tmp_path / "never").exists()
@@ -129,13 +129,13 @@ def test_a_stopped_experiment_saves_what_is_under_way_and_goes_on(tmp_path, numb
         [*command, "--device", "cpu"], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     runs = [out / "runs" / "copying" / f"{name}-0" for name in TINY_SYSTEMS]
-    for _ in range(600):
+    for _ in range(1_800):
         if all((run / "log.jsonl").exists() and has_steps(run / "log.jsonl") for run in runs):
             break
         time.sleep(0.1)
     # Ctrl-C reaches all processes of a terminal, SIGTERM the one that it is sent to.
     os.killpg(running.pid, number) if number == signal.SIGINT else running.send_signal(number)
-    _, stderr = running.communicate(timeout=60)
+    _, stderr = running.communicate(timeout=180)
     assert running.returncode == 130, stderr
     assert "the same command goes on" in stderr.splitlines()[-1]
     for run in runs:
