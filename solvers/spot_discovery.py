@@ -12,7 +12,6 @@ import os
 import sys
 
 from symshift.data.errors import MissingToolError
-from symshift.solvers import libspot, spot_module
 from symshift.solvers.spot import Spot
 from symshift.solvers.spot_self_test import self_test
 
@@ -36,6 +35,9 @@ def find_spot() -> Spot:
         MissingToolError: If there is none, or none of a version that was tested; the message says
             what was found and what to install.
     """
+    # Here, since looking for libraries is costly to import, and most commands never ask Spot.
+    from symshift.solvers import libspot, spot_module
+
     named = os.environ.get(LIBRARY_VARIABLE)
     if named:
         return _tested(libspot.load(named))

@@ -189,6 +189,12 @@ def _refuse_too_much(limits: Limits) -> None:
         _refuse("facts", limits.facts, most - 1, f"with {most} predicates, one not derivable")
     if limits.facts.max < 1:
         raise UsageError(f"facts {limits.facts}: a theory has 1 fact or more")
+    _refuse_sizes(limits, largest)
+
+
+def _refuse_sizes(limits: Limits, largest: int) -> None:
+    """Refuse sizes that so many rules and facts never add up to; `largest` rules are possible."""
+    most, rules = limits.num_symbols.max, limits.rules
     most_facts = min(limits.facts.max, most - 1)
     most_rules = largest if rules is None else min(rules.max, largest)
     if limits.size.min > most_rules + most_facts:

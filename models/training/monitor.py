@@ -141,7 +141,7 @@ def draw_collapse(lines: Iterator[Mapping[str, Any]], path: Path) -> bool:
 
 
 def _require_number(value: object, where: str) -> None:
-    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise DataError(f"{where} in the log is {value!r:.40}, no finite number")
 
 
