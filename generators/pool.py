@@ -31,6 +31,7 @@ R = TypeVar("R")
 LOOK_AHEAD = 2
 """Chunks under way for each worker, at most."""
 _OUT_OF_MEMORY = 86
+_MAX_BROKEN = 3
 _LOG = logging.getLogger(__name__)
 
 
@@ -54,6 +55,10 @@ class LostItemError(SymshiftError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.item, self.reason)
+
+
+class WorkersNotStartedError(SymshiftError):
+    """Workers that ended before any of them began a task."""
 
 
 def num_usable_cpus() -> int:
@@ -146,16 +151,30 @@ class WorkerPool:
 
     def _one_by_one(self, function: Callable[[C, I], R], chunk: Chunk[C, I]) -> list[R]:
         results: list[R] = []
-        with self._workers(1) as pool:
-            for item in chunk.items:
-                single = Chunk(context=chunk.context, items=[item])
-                found, reason = self._outcome(self._schedule(pool, function, single))
-                if reason:  # its worker is gone, so that this one is fresh
-                    found, reason = self._outcome(self._schedule(pool, function, single))
-                if reason:
-                    raise LostItemError(item, reason)
-                results += found
+        num_broken = 0
+        while len(results) < len(chunk.items):
+            try:
+                with self._workers(1) as pool:
+                    for item in chunk.items[len(results) :]:
+                        single = Chunk(context=chunk.context, items=[item])
+                        results += self._alone(pool, function, single)
+            except WorkersNotStartedError:
+                # Pebble takes a worker that dies at once for one that never began its task.
+                num_broken += 1
+                if num_broken == _MAX_BROKEN:
+                    raise
         return results
+
+    def _alone(
+        self, pool: pebble.ProcessPool, function: Callable[[C, I], R], single: Chunk[C, I]
+    ) -> list[R]:
+        """Return the result of a chunk of one item, which is tried twice."""
+        found, reason = self._outcome(self._schedule(pool, function, single))
+        if reason:  # its worker is gone, so that this one is fresh
+            found, reason = self._outcome(self._schedule(pool, function, single))
+        if reason:
+            raise LostItemError(single.items[0], reason)
+        return found
 
     def _schedule(
         self, pool: pebble.ProcessPool, function: Callable[[C, I], R], chunk: Chunk[C, I]
@@ -204,8 +223,8 @@ class WorkerPool:
                 pool.join()
 
 
-def _not_started() -> SymshiftError:
-    return SymshiftError(
+def _not_started() -> WorkersNotStartedError:
+    return WorkersNotStartedError(
         "the worker processes ended before their first task: a script that is run as a file "
         "needs `if __name__ == '__main__':`, and the memory limit must leave room to start"
     )

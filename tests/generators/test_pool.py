@@ -14,7 +14,14 @@ from typing import Any
 import pytest
 
 from symshift.data.errors import SymshiftError, UsageError
-from symshift.generators.pool import LOOK_AHEAD, Chunk, LostItemError, WorkerPool, num_usable_cpus
+from symshift.generators.pool import (
+    LOOK_AHEAD,
+    Chunk,
+    LostItemError,
+    WorkerPool,
+    WorkersNotStartedError,
+    num_usable_cpus,
+)
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
@@ -349,3 +356,31 @@ def test_an_item_that_is_tried_alone_costs_the_pool_no_worker(tmp_path):
     with WorkerPool(1, 2) as pool:
         for chunk in chunks:
             assert list(pool.map(hang_once, iter([chunk]))) == [chunk.items]
+
+
+class Raced(WorkerPool):
+    """Workers of which some die so early that their end is known before their beginning."""
+
+    def __init__(self, num_raced: int) -> None:
+        super().__init__(2, 60)
+        self.num_raced = num_raced
+
+    def _alone(self, pool: Any, function: Any, single: Chunk[Any, Any]) -> list[Any]:
+        if single.items[0] == 5 and self.num_raced:
+            self.num_raced -= 1
+            raise WorkersNotStartedError("all workers expired")
+        return super()._alone(pool, function, single)
+
+
+@posix
+def test_item_that_ends_its_worker_at_once_is_still_tried_alone(tmp_path: Path) -> None:
+    with Raced(2) as pool:
+        done = [*pool.map(crash_once, chunks(str(tmp_path), num=12, size=3))]
+    assert [item for each in done for item in each] == list(range(12))
+    assert pool.num_raced == 0
+
+
+@posix
+def test_workers_that_never_start_are_told_in_the_end(tmp_path: Path) -> None:
+    with Raced(3) as pool, pytest.raises(WorkersNotStartedError):
+        list(pool.map(crash_once, chunks(str(tmp_path), num=12, size=3)))
