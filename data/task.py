@@ -94,6 +94,13 @@ class ProblemStream(Protocol):
     def even(self) -> Sequence[Even]:
         """What each split holds equally often."""
 
+    @property
+    def bundle(self) -> int:
+        """How many candidates become rows all together or not at all.
+
+        Those of bundle n have the indices from n * bundle on, and lie in one split and one cell.
+        """
+
     def place(self, seed: int, index: int) -> Cell | None:
         """Return the cell of a candidate before it is drawn; None unless cells come evenly."""
 

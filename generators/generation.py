@@ -18,7 +18,7 @@ from symshift.generators.candidates import Recipe, realise
 from symshift.generators.parts import Part, StoredOutcomes, write_part
 from symshift.generators.perturbation import check_perturbation
 from symshift.generators.pool import WorkerPool, num_usable_cpus
-from symshift.generators.quota import Demand, Quota
+from symshift.generators.quota import Demand, Quota, require_divisible
 from symshift.generators.ray_engine import RayEngine
 from symshift.generators.writer import Report, config_of, write_dataset
 
@@ -106,12 +106,14 @@ def plan(task_name: str, wishes: Mapping[str, Any]) -> tuple[Recipe, Demand]:
         hard_share=wishes.get("hard_share"),
     )
     recipe = recipe_for(task_name, {k: v for k, v in wishes.items() if k not in _DEMAND})
-    if demand.per_cell is None:
-        return recipe, demand
-    if not hasattr(recipe.options, "balance"):
-        raise UsageError(f"--per-cell: task {task_name} has no cells")
-    options = dataclasses.replace(recipe.options, balance=True)
-    return dataclasses.replace(recipe, options=options), demand
+    if demand.per_cell is not None:
+        if not hasattr(recipe.options, "balance"):
+            raise UsageError(f"--per-cell: task {task_name} has no cells")
+        options = dataclasses.replace(recipe.options, balance=True)
+        recipe = dataclasses.replace(recipe, options=options)
+    stream = load_task(task_name).stream(recipe.options, recipe.window)
+    require_divisible(demand, stream.even, stream.bundle)
+    return recipe, demand
 
 
 def preset(name: str) -> tuple[str, dict[str, Any]]:
@@ -219,9 +221,8 @@ def generate_rows(recipe: Recipe) -> Iterator[Example]:
     Equivalent rows come once. The iterator ends only where the stream of candidates does.
     """
     stream = load_task(recipe.task).stream(recipe.options, recipe.window)
-    quota = Quota(Demand(rows=dict.fromkeys(SPLITS, 2**62)), even=stream.even)
-    for index in count() if stream.length is None else range(stream.length):
-        outcome = realise((recipe, frozenset()), index)
-        if quota.judge(outcome):
-            assert isinstance(outcome, Example)
-            yield outcome
+    endless = Demand(rows=dict.fromkeys(SPLITS, 2**62))
+    quota = Quota(endless, even=stream.even, bundle=stream.bundle)
+    indices = count() if stream.length is None else range(stream.length)
+    for rows in quota.judge(realise((recipe, frozenset()), index) for index in indices):
+        yield from rows

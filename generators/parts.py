@@ -90,9 +90,16 @@ def write_part(recipe: Recipe, demand: Demand, part: Part, out: Path, engine: En
     with locked_folder(out):
         _begin(out, marker)
         blocks = _Blocks(out, recipe.task)
-        share = {s: math.ceil(n * (1 + MARGIN) / part.count) for s, n in demand.splits.items()}
         stream = load_task(recipe.task).stream(recipe.options, recipe.window)
-        quota = Quota(Demand(rows=share, hard_share=demand.hard_share), even=stream.even)
+        share = {
+            split: stream.bundle * math.ceil(count * (1 + MARGIN) / part.count / stream.bundle)
+            for split, count in demand.splits.items()
+        }
+        quota = Quota(
+            Demand(rows=share, hard_share=demand.hard_share),
+            even=stream.even,
+            bundle=stream.bundle,
+        )
         end = stream.length
         with tqdm(total=sum(share.values()), unit="row", disable=None, desc=out.name) as bar:
             for block in _own_blocks(part, end):
@@ -100,7 +107,7 @@ def write_part(recipe: Recipe, demand: Demand, part: Part, out: Path, engine: En
                     break
                 outcomes = blocks.read(block) or _make(recipe, demand, block, end, engine)
                 blocks.write(block, outcomes)
-                bar.update(sum(quota.judge(outcome) for outcome in outcomes))
+                bar.update(sum(map(len, quota.judge(outcomes))))
         return Report(path=out, rows=dict(quota.taken), missing={}, message=f"part {part}")
 
 

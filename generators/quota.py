@@ -1,12 +1,14 @@
 """How many rows of each kind are still wanted: the parent's side of generation.
 
 Candidates are judged here in the order of their index, whatever order workers finish in, so the
-result does not depend on them. Every rule but the counts asked for looks back only, so a set with
-smaller counts is a prefix of one with larger ones.
+result does not depend on them; those of a bundle (data.task.ProblemStream) together. Every rule but
+the counts asked for looks back only, so a set with smaller counts is a prefix of one with larger
+ones.
 """
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +22,7 @@ from symshift.generators.shares import EvenShares, Group
 DUPLICATE = "duplicate"
 EASY = "solved by a shortcut"
 UNEVEN = "more frequent than others of its kind"
+WITH_ANOTHER = "refused with another of its bundle"
 DRY_CANDIDATES = 5_000
 
 
@@ -61,6 +64,7 @@ class Quota:
         demand: Demand,
         cells: Mapping[Cell, int | None] | None = None,
         even: Sequence[Even] = (),
+        bundle: int = 1,
     ) -> None:
         """Begin with nothing taken.
 
@@ -68,12 +72,14 @@ class Quota:
             demand: What is asked for.
             cells: The cells of the stream, each with its number of candidates where it is known.
             even: What is held equally often.
+            bundle: How many candidates are taken together or not at all.
 
         Raises:
-            UsageError: If a cell's rows cannot be shared as evenly as promised.
+            UsageError: If rows cannot be shared as evenly as promised, or not in whole bundles.
         """
-        _require_even_cells(demand.per_cell, even)
+        require_divisible(demand, even, bundle)
         self._demand = demand
+        self._bundle = bundle
         self._splits = demand.splits
         self._cells = dict(cells or {})
         """Each with the number of candidates that come to it, where that is known."""
@@ -129,22 +135,36 @@ class Quota:
             if not self._is_filled(cell) and (is_exhausted or self._is_dry(cell))
         ]
 
-    def judge(self, outcome: Example | Skipped) -> bool:
-        """Take the outcome of the next index, or refuse it; return whether it was taken."""
-        self.candidates += 1
-        reason = self._refusal(outcome)
-        if outcome.cell is not None and self._cells.get(outcome.cell) is not None:
-            self._judged[outcome.cell] += 1
-        if reason is None:
-            assert isinstance(outcome, Example)
-            self.note(outcome)
-            self._dry[outcome.cell] = 0
+    def judge(self, outcomes: Iterable[Example | Skipped]) -> Iterator[tuple[Example, ...]]:
+        """Take or refuse the outcomes of the next indices, which are whole bundles.
+
+        Yields:
+            What was taken of each bundle: all of it or nothing. The next is judged when it is
+            asked for.
+        """
+        coming = iter(outcomes)
+        while bundle := tuple(itertools.islice(coming, self._bundle)):
+            assert len(bundle) == self._bundle, "a bundle is cut"
+            yield self._judge(bundle)
+
+    def _judge(self, bundle: tuple[Example | Skipped, ...]) -> tuple[Example, ...]:
+        self.candidates += len(bundle)
+        reasons = self._refusals(bundle)
+        for outcome in bundle:
+            if outcome.cell is not None and self._cells.get(outcome.cell) is not None:
+                self._judged[outcome.cell] += 1
+        if not reasons:
+            rows = tuple([outcome for outcome in bundle if isinstance(outcome, Example)])
+            for row in rows:
+                self.note(row)
+                self._dry[row.cell] = 0
             self.last_taken = self.candidates
-            return True
-        self.rejects[reason] += 1
-        if outcome.cell is not None and not self._is_closed(outcome.cell):
-            self._dry[outcome.cell] += 1
-        return False
+            return rows
+        self.rejects.update(reasons)
+        for outcome in bundle:
+            if outcome.cell is not None and not self._is_closed(outcome.cell):
+                self._dry[outcome.cell] += 1
+        return ()
 
     def note(self, row: Example) -> None:
         """Count a row as taken, and remember it so that no equivalent one is taken again."""
@@ -200,17 +220,26 @@ class Quota:
         """Return the group within which the share of hard rows is kept, and the row's side."""
         return *self._group(row), not row.shortcuts
 
+    def _refusals(self, bundle: Sequence[Example | Skipped]) -> list[str]:
+        """Return why each outcome of a bundle is refused, or nothing where all are welcome."""
+        alone = [self._refusal(outcome) for outcome in bundle]
+        if any(alone):
+            return [reason or WITH_ANOTHER for reason in alone]
+        rows = [outcome for outcome in bundle if isinstance(outcome, Example)]
+        if len({row.canonical_id for row in rows}) < len(rows):
+            return [DUPLICATE] * len(rows)
+        if self._shares.is_ahead(self._group(rows[0]), rows):
+            return [UNEVEN] * len(rows)
+        return [EASY] * len(rows) if self._are_too_easy(rows) else []
+
     def _refusal(self, outcome: Example | Skipped) -> str | None:
+        """Return why an outcome is refused whatever comes with it, or None."""
         if self._is_surplus(outcome):
             return FULL
         if isinstance(outcome, Skipped):
             assert outcome.reason != FULL, "a worker skipped what was not full"
             return outcome.reason
-        if bytes.fromhex(outcome.canonical_id) in self._seen:
-            return DUPLICATE
-        if self._shares.is_ahead(self._group(outcome), outcome):
-            return UNEVEN
-        return EASY if self._is_too_easy(outcome) else None
+        return DUPLICATE if bytes.fromhex(outcome.canonical_id) in self._seen else None
 
     def _is_surplus(self, outcome: Example | Skipped) -> bool:
         split, cell = outcome.split, outcome.cell
@@ -223,21 +252,39 @@ class Quota:
         )
         return has_enough or self._is_closed(cell)
 
-    def _is_too_easy(self, row: Example) -> bool:
+    def _are_too_easy(self, rows: Sequence[Example]) -> bool:
         share = self._demand.hard_share
-        if share is None or not row.shortcuts:
+        num_easy = sum(bool(row.shortcuts) for row in rows)
+        if share is None or not num_easy:
             return False
-        scope, cell, _ = self._kind(row)
-        hard, easy = self._kinds[scope, cell, True], self._kinds[scope, cell, False]
-        return (easy + 1) * share > hard * (1 - share)
+        group = self._group(rows[0])
+        easy = self._kinds[*group, False] + num_easy
+        hard = self._kinds[*group, True] + len(rows) - num_easy
+        return easy * share > hard * (1 - share)
 
 
-def _require_even_cells(per_cell: int | None, even: Sequence[Even]) -> None:
-    """Refuse numbers that leave one row over: it would be of the same kind in every cell."""
+def require_divisible(demand: Demand, even: Sequence[Even], bundle: int) -> None:
+    """Check that no row is left over.
+
+    Args:
+        demand: What is asked for.
+        even: What is held equally often.
+        bundle: How many candidates are taken together or not at all.
+
+    Raises:
+        UsageError: If a cell's rows cannot be shared as evenly as promised (the one left over would
+            be of the same kind in every cell), or the last bundle would be cut.
+    """
     for each in even:
         num = len(each.values)
-        if per_cell is not None and each.is_exact and per_cell % num:
+        if demand.per_cell is not None and each.is_exact and demand.per_cell % num:
             raise UsageError(
-                f"per_cell={per_cell}: each cell has {' and '.join(each.columns)} equally often, "
-                f"so give a multiple of {num}"
+                f"per_cell={demand.per_cell}: each cell has {' and '.join(each.columns)} equally "
+                f"often, so give a multiple of {num}"
+            )
+    for name, count in {**demand.splits, "per_cell": demand.per_cell or 0}.items():
+        if count % bundle:
+            raise UsageError(
+                f"{name}={count}: rows come {bundle} together or not at all, so give a multiple of "
+                f"{bundle}"
             )

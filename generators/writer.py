@@ -111,7 +111,8 @@ def write_dataset(
         blocks = Blocks(out, schema)
         blocks.open(config)
         stream = task.stream(recipe.options, recipe.window)
-        quota = Quota(demand, stream.cells if demand.per_cell else {}, stream.even)
+        cells = stream.cells if demand.per_cell else {}
+        quota = Quota(demand, cells, stream.even, stream.bundle)
         blocks.restore(quota)
         with tqdm(
             total=sum(demand.splits.values()) or None, unit="row", disable=None, desc=out.name
@@ -212,11 +213,9 @@ def _fill(
     if quota.is_satisfied or stopped:
         return stopped
     for outcomes in engine.map(realise, chunks()):
-        for outcome in outcomes:
-            if quota.judge(outcome):
-                assert isinstance(outcome, Example)
-                held.append(outcome)
-                bar.update()
+        for rows in quota.judge(outcomes):
+            held += rows
+            bar.update(len(rows))
             stopped = _stopped(quota, end)
             if quota.is_satisfied or stopped or quota.candidates % BLOCK_CANDIDATES == 0:
                 blocks.append(held, quota)

@@ -150,6 +150,8 @@ class StringStream:
         """The cells that strings lie in."""
         self.even: Sequence[Even] = ()
         """Nothing: strings have no columns of their own."""
+        self.bundle = 1
+        """Strings come singly."""
         law = "cells" if options.balance else "lengths"
         self._shape = (law, str(len(window)), str(options.size), str(num_symbols))
 

@@ -36,6 +36,8 @@ class FormulaProblems:
         """The cells that formulas can lie in."""
         self.even: Sequence[Even] = ()
         """Nothing: formulas have no columns of their own."""
+        self.bundle = 1
+        """Formulas come singly."""
 
     def place(self, seed: int, index: int) -> Cell | None:
         """Return the cell of a candidate where all cells are drawn evenly."""

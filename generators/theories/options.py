@@ -21,5 +21,5 @@ class Options:
     closure_depth: Range | None = option(None, "rounds to the closure, A-B  [default: depth + 1]")
     sampler: str = option("rp", "rule priority or label priority", SAMPLERS)
     chain: str = option("closure", "the steps before the answer", CHAINS)
-    decorrelate: bool = option(False, "ask each theory for both answers, of atoms with like rules")
+    decorrelate: bool = option(False, "each theory with both answers, of atoms with like rules")
     balance: bool = option(False, "all cells (num_symbols, size) evenly")

@@ -66,6 +66,8 @@ class TheoryProblems:
         """Candidates never end."""
         self.space: int | None = None
         """Theories are not counted."""
+        self.bundle = 2 if options.decorrelate else 1
+        """Both answers of a theory, lest the theory tell the one that is kept."""
         self._options = options
         self._limits = limits_of(options, num_names)
         self._ranges = depth_ranges(options, self._limits.largest_closure_depth)

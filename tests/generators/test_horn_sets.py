@@ -40,13 +40,16 @@ def rows_of(dataset):
 
 
 @pytest.mark.parametrize(
-    "wishes", [{}, {"decorrelate": True}, {"sampler": "lp"}, {"chain": "minimal"}], ids=str
+    "wishes",
+    [{}, {"decorrelate": True, "test": 32}, {"sampler": "lp"}, {"chain": "minimal"}],
+    ids=str,
 )
 def test_labels_are_exact_in_each_split_and_depths_even(tmp_path, wishes):
-    generate_dataset("horn", tmp_path / "d", {**SMALL, **COUNTS, **wishes}, num_workers=1)
+    wishes = {**SMALL, **COUNTS, **wishes}
+    generate_dataset("horn", tmp_path / "d", wishes, num_workers=1)
     for split, rows in rows_of(open_dataset(tmp_path / "d")).items():
         labels = Counter(row["label"] for row in rows)
-        assert abs(labels[True] - labels[False]) == COUNTS[split] % 2
+        assert abs(labels[True] - labels[False]) == wishes[split] % 2
         for label in (True, False):
             closures = Counter(row["closure_depth"] for row in rows if row["label"] is label)
             assert set(closures) <= {1, 2, 3, 4}

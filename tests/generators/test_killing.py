@@ -30,6 +30,7 @@ if __name__ == "__main__":
 WISHES = {
     "copy": ["--train", "6000", "--test", "300", "--size", "5-9", "--symbols", "6"],
     "ltl": ["--train", "800", "--test", "60", "--size", "3-7", "--symbols", "3"],
+    "horn": ["--train", "800", "--test", "60", "--symbols", "8", "--depth", "0-2", "--decorrelate"],
 }
 
 
@@ -84,7 +85,7 @@ def visible(folder):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs process groups")
-@pytest.mark.parametrize("task", ["copy", pytest.param("ltl", marks=pytest.mark.spot)])
+@pytest.mark.parametrize("task", ["copy", pytest.param("ltl", marks=pytest.mark.spot), "horn"])
 def test_a_run_killed_at_thirty_moments_ends_with_the_same_bytes(tmp_path, start, task):
     began = time.monotonic()
     assert start(task, tmp_path / "whole").wait() == 0

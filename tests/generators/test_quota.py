@@ -4,7 +4,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numbered_rows import numbered_row
+from numbered_rows import is_taken, numbered_row
 
 from symshift.data.catalogue import catalogue
 from symshift.data.dataset import open_dataset
@@ -20,7 +20,7 @@ from symshift.generators.writer import write_dataset
 def test_rows_are_taken_until_a_split_is_full():
     quota = Quota(Demand(rows={"train": 2}))
 
-    assert [quota.judge(numbered_row(n)) for n in range(3)] == [True, True, False]
+    assert [is_taken(quota, numbered_row(n)) for n in range(3)] == [True, True, False]
     assert quota.is_satisfied
     assert quota.rejects == {FULL: 1}
 
@@ -33,15 +33,14 @@ def test_a_split_that_is_full_hides_every_other_reason():
         Skipped(FULL, "test"),
     ):
         quota = Quota(Demand(rows={"train": 2}))
-        quota.judge(outcome)
-
+        assert not is_taken(quota, outcome)
         assert quota.rejects == {FULL: 1}
 
 
 def test_equivalent_rows_are_taken_once():
     quota = Quota(Demand(rows={"train": 5}))
 
-    assert [quota.judge(numbered_row(7)), quota.judge(numbered_row(7))] == [True, False]
+    assert [is_taken(quota, numbered_row(7)) for _ in range(2)] == [True, False]
     assert quota.rejects == {"duplicate": 1}
 
 
@@ -50,7 +49,7 @@ def test_a_row_that_is_taken_takes_at_most_32_bytes():
     tracemalloc.start()
     sizes = []
     for number in range(20_001):
-        quota.judge(numbered_row(number))
+        is_taken(quota, numbered_row(number))
         if number in (2_000, 20_000):
             sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
@@ -63,7 +62,7 @@ def test_the_share_of_hard_rows_holds_at_every_moment(kinds, share):
     quota = Quota(Demand(rows={"train": 10**6}, hard_share=share))
     hard = taken = 0
     for number, is_hard in enumerate(kinds):
-        if quota.judge(numbered_row(number, shortcuts=() if is_hard else ("all-true",))):
+        if is_taken(quota, numbered_row(number, shortcuts=() if is_hard else ("all-true",))):
             taken += 1
             hard += is_hard
         assert hard >= share * taken
@@ -77,9 +76,9 @@ def test_an_interrupted_quota_is_restored_from_its_rows_and_state():
     outcomes = [numbered_row(n, cell=cells[n % 3 == 0]) for n in range(4)] + [
         Skipped("no", None, (2, 4))
     ] * 5
-    taken = [o for o in outcomes if whole.judge(o)]
-    for kept in taken:
-        cut.note(kept)
+    for taken in whole.judge(outcomes):
+        for row in taken:
+            cut.note(row)
     cut.restore(whole.state())
 
     assert vars(cut) == vars(whole)
@@ -88,9 +87,9 @@ def test_an_interrupted_quota_is_restored_from_its_rows_and_state():
 def test_a_cell_without_new_rows_is_closed(monkeypatch):
     monkeypatch.setattr(quotas, "DRY_CANDIDATES", 10)
     quota = Quota(Demand(rows={}, per_cell=3), {(1, 3): None})
-    for _ in range(11):
-        quota.judge(numbered_row(1))
+    taken = list(quota.judge([numbered_row(1)] * 11))
 
+    assert taken == [(numbered_row(1),)] + [()] * 10
     assert quota.is_satisfied
     assert quota.whole_cells(is_exhausted=False) == [(1, 3)]
     assert (1, 3) in quota.full
@@ -100,7 +99,7 @@ def test_a_cell_that_had_all_its_candidates_is_closed():
     quota = Quota(Demand(rows={}, per_cell=9), {(1, 3): 4, (2, 4): 9})
     for number in range(4):
         assert (1, 3) not in quota.full
-        quota.judge(numbered_row(number, cell=(1, 3)))
+        is_taken(quota, numbered_row(number, cell=(1, 3)))
 
     assert quota.whole_cells(is_exhausted=False) == [(1, 3)]
     assert quota.full >= {(1, 3)}

@@ -2,7 +2,7 @@ import random
 from collections import Counter
 
 import pytest
-from numbered_rows import numbered_row
+from numbered_rows import is_taken, numbered_row
 
 from symshift.data.errors import UsageError
 from symshift.data.task import Even
@@ -36,7 +36,8 @@ def arrivals(seed, count):
 
 def test_an_exact_promise_lets_no_value_be_more_than_one_row_ahead():
     quota = Quota(Demand(rows={"train": 100}), even=[LABELS])
-    taken = [quota.judge(row(n, label)) for n, label in enumerate([True, True, False, False, True])]
+    labels = [True, True, False, False, True]
+    taken = [is_taken(quota, row(number, label)) for number, label in enumerate(labels)]
 
     assert taken == [True, False, True, True, True]
     assert quota.rejects == {UNEVEN: 1}
@@ -45,9 +46,9 @@ def test_an_exact_promise_lets_no_value_be_more_than_one_row_ahead():
 def test_splits_keep_their_promises_apart():
     quota = Quota(Demand(rows={"train": 9, "test": 9}), even=[LABELS])
 
-    assert quota.judge(row(0, True, split="train"))
-    assert quota.judge(row(1, True, split="test"))
-    assert not quota.judge(row(2, True, split="test"))
+    assert is_taken(quota, row(0, True, split="train"))
+    assert is_taken(quota, row(1, True, split="test"))
+    assert not is_taken(quota, row(2, True, split="test"))
 
 
 def test_labels_are_exact_at_every_moment_and_depths_differ_by_a_few_rows():
@@ -58,7 +59,7 @@ def test_labels_are_exact_at_every_moment_and_depths_differ_by_a_few_rows():
     counts = {name: Counter() for name in ("label", "depth", "closure")}
     num_rows = Counter()
     for found in arrivals(0, 20_000):
-        if not quota.judge(found):
+        if not is_taken(quota, found):
             continue
         num_rows[found.split] += 1
         counts["label"][found.split, found["label"]] += 1
@@ -81,7 +82,7 @@ def test_a_smaller_set_is_a_prefix_of_a_larger_one():
     def rows(train, test):
         demand = Demand(rows={"train": train, "test": test})
         quota = Quota(demand, even=[LABELS, DEPTHS, CLOSURES])
-        return [found for found in arrivals(1, 4_000) if quota.judge(found)]
+        return [found for found in arrivals(1, 4_000) if is_taken(quota, found)]
 
     small, large = rows(200, 30), rows(500, 90)
     for split, count in (("train", 200), ("test", 30)):
@@ -93,7 +94,7 @@ def test_a_smaller_set_is_a_prefix_of_a_larger_one():
 def test_a_value_that_is_not_promised_is_nobodys_concern():
     quota = Quota(Demand(rows={"train": 9}), even=[DEPTHS])
 
-    assert all(quota.judge(row(n, False)) for n in range(5))
+    assert all(is_taken(quota, row(n, False)) for n in range(5))
 
 
 @pytest.mark.parametrize("per_cell", [1, 3, 59])
@@ -106,6 +107,6 @@ def test_a_row_left_over_in_every_cell_is_refused(per_cell):
 def test_in_cells_each_cell_keeps_the_promise():
     quota = Quota(Demand(rows={}, per_cell=4), {(1, 3): None, (2, 3): None}, [LABELS])
 
-    assert quota.judge(row(0, True))
-    assert not quota.judge(row(1, True))
-    assert quota.judge(row(2, True, cell=(2, 3)))
+    assert is_taken(quota, row(0, True))
+    assert not is_taken(quota, row(1, True))
+    assert is_taken(quota, row(2, True, cell=(2, 3)))

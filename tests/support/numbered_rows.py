@@ -19,3 +19,8 @@ def numbered_row(number, split="train", cell=(1, 3), **others):
         solver="s",
         **{"task": "copy", "shortcuts": (), **others},
     )
+
+
+def is_taken(quota, outcome):
+    """Tell whether a quota that takes rows singly takes this one."""
+    return bool(next(quota.judge([outcome])))
