@@ -90,7 +90,7 @@ def predict(
     redrawing.redraw_unseen(model.method, table_shape(config), redraw_unseen, draws)
     model.to(where)
     dtype = pick_dtype(precision, where)
-    answerer = _answerer(model, config, dataset, dtype, constrained)
+    answerer = answerer_of(model, config, dataset, dtype, constrained)
     columns = dataset.columns(split, ["id", "input"])
     encoded = encode_problems(
         answerer.task, answerer.codec, columns["input"], with_paths=needs_paths(config)
@@ -158,16 +158,19 @@ def _require_sizes(beam: int, batch_size: int) -> None:
         raise UsageError(f"--batch-size {batch_size}: give at least 1 row")
 
 
-def _answerer(
+def answerer_of(
     model: ReferenceModel,
     config: RunConfig,
     dataset: Dataset,
     dtype: torch.dtype,
-    constrained: bool,
+    constrained: bool = False,
 ) -> Answerer:
     """Return what writes answers, with an id for each name that the model has rows for.
 
     Where rows are drawn, those are the names of the data set.
+
+    Raises:
+        UsageError: If the answers are to follow a grammar, and the task states none.
     """
     names = config.known_names if model.method.named_rows else dataset.window
     codec = Codec(config.fixed_tokens, names)

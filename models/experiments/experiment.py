@@ -124,7 +124,10 @@ def _check_systems(group: Group, where: str) -> None:
         other = folders.setdefault(folder_name(system), system)
         if other != system or not folder_name(system):
             raise UsageError(f"{where}: {system!r} and {other!r} need names that differ in letters")
-        split_settings(group.method(system), group.settings(system))
+        try:
+            split_settings(group.method(system), group.settings(system))
+        except UsageError as error:
+            raise UsageError(f"{where}: {system}: {error}") from None
 
 
 def _check_wish(wish: Mapping[str, Any], where: str, data: Mapping[str, Any]) -> None:
@@ -143,7 +146,10 @@ def _check_wish(wish: Mapping[str, Any], where: str, data: Mapping[str, Any]) ->
         for key, kind in _WISHES.items():
             if key in wish and type(wish[key]) is not kind:
                 raise UsageError(f"{where}: {key}={wish[key]!r} must be of type {kind.__name__}")
-        plan(wish["task"], drawn(wish))
+        try:
+            plan(wish["task"], drawn(wish))
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
     else:
         raise UsageError(f"{where}: give a task, or a data set to rename")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from symshift.data.dataset import Dataset, open_dataset
-from symshift.data.errors import RunInterrupted, SymshiftError
+from symshift.data.errors import RunInterrupted, SymshiftError, UsageError
 from symshift.data.files import locked_folder, read_json
 from symshift.data.plugins import load_task
 from symshift.data.vocabulary import Window
@@ -26,7 +26,9 @@ from symshift.metrics.table import format_results
 from symshift.models.embedding import load_method
 from symshift.models.experiments.crew import Job, work_side_by_side
 from symshift.models.experiments.experiment import SHOWN, Experiment, Group, drawn, folder_name
+from symshift.models.experiments.rehearsal import rehearse
 from symshift.models.prediction import meta_path, predict
+from symshift.models.training.checkpoints import RunFolder
 from symshift.models.training.run import train
 from symshift.models.variants import Variant, variants_of
 
@@ -73,6 +75,8 @@ def run_experiment(
             for name, group in experiment.train.items()
             for run in _runs(name, group, out, device)
         ]
+        for run in runs:
+            run.rehearse()
         if workers > 1:
             work_side_by_side([run.job() for run in runs], workers)
         paths = [path for run in runs for path in run.results(experiment)]
@@ -136,6 +140,17 @@ class _Run:
         """Return the seeds to try; where each name has a row that is not drawn, there is one."""
         is_drawn = variant.redraw_unseen != "none" or not load_method(self.method).named_rows
         return self.group.table_seeds if is_drawn else self.group.table_seeds[:1]
+
+    def rehearse(self) -> None:
+        """Refuse what the model or its tests cannot be, before anything is trained."""
+        if self.seed != self.group.seeds[0] or RunFolder(self.folder).is_finished():
+            return
+        tests = [open_dataset(self.out / "data" / test) for test in self.group.tests]
+        data = open_dataset(self.out / "data" / self.group.data)
+        try:
+            rehearse(data, tests, self.method, self.group.settings(self.system))
+        except UsageError as error:
+            raise UsageError(f"train.{self.group_name}: {self.system}: {error}") from None
 
     def job(self) -> Job:
         """Return the part of the work that takes long: training and answers."""

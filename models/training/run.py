@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from symshift.data.dataset import Dataset, open_dataset
 from symshift.data.errors import DataError, UsageError
@@ -12,11 +11,11 @@ from symshift.data.files import locked_folder
 from symshift.data.plugins import load_task
 from symshift.data.task import Task
 from symshift.models.building import needs_paths, parameter_counts, table_shape
-from symshift.models.configuration import RunConfig, TrainConfig, split_settings
+from symshift.models.configuration import RunConfig
 from symshift.models.decoding.answering import Answerer
-from symshift.models.embedding import load_method
 from symshift.models.encoding import encode_rows
 from symshift.models.memory import memory_explained
+from symshift.models.resolution import resolve
 from symshift.models.streams import (
     cpu_threads,
     deterministic_operations,
@@ -72,11 +71,10 @@ def train(
         NonFiniteError: If the loss or a gradient is no number; that step's rows are written.
         RunInterrupted: After Ctrl-C or SIGTERM; a checkpoint has been written.
     """
-    options, shared = split_settings(method, settings or {})
-    where = pick_device(device, place_in_team())
     dataset = open_dataset(dataset_path)
     task = load_task(dataset.task_name)
-    config = _resolve(dataset, task, method, options, shared, seed)
+    config = resolve(dataset, method, settings, seed)
+    where = pick_device(device, place_in_team())
     _require_outside(run_path, (csv, tensorboard))
     copies: list[LogCopy] = [CsvCopy(csv)] if csv else []
     copies += [TensorBoardCopy(tensorboard)] if tensorboard else []
@@ -94,12 +92,12 @@ def train(
         if (at := team.of_first(at)) == _FINISHED:
             return config
         held.enter_context(own_global_stream(where))
-        held.enter_context(cpu_threads(shared.threads))
-        held.enter_context(deterministic_operations(shared.deterministic))
+        held.enter_context(cpu_threads(config.train.threads))
+        held.enter_context(deterministic_operations(config.train.deterministic))
         with_paths = needs_paths(config)
         encoded = encoded_split(dataset, "train", task, config.codec, with_paths=with_paths)
         with memory_explained(
-            f"while the model of width={shared.width} was built: give a smaller --set width, "
+            f"while the model of width={config.train.width} was built: give a smaller --set width, "
             "ff_width, vocabulary or fewer layers"
         ):
             trainer = Trainer(config, encoded, where, team)
@@ -124,35 +122,6 @@ def _require_outside(run_path: Path, copies: Iterable[Path | None]) -> None:
     for path in filter(None, copies):
         if run_path.resolve() in (path.resolve(), *path.resolve().parents):
             raise UsageError(f"{path}: lies in the run {run_path}; choose another place")
-
-
-def _resolve(
-    dataset: Dataset, task: Task, method: str, options: Any, shared: TrainConfig, seed: int
-) -> RunConfig:
-    """Return the configuration with nothing left open."""
-    vocabulary, positions = shared.vocabulary, shared.encoder_positions
-    if vocabulary is None:
-        named = load_method(method).named_rows
-        vocabulary = dataset.window.stop + 1 if named else len(dataset.window)
-    if positions == "auto":
-        first = next(iter(dataset.rows("train")))
-        are_trees = task.tree_paths(task.encode_input(first.input)) is not None
-        positions = "tree" if are_trees else "sinusoidal"
-    return RunConfig(
-        method=method,
-        options=options,
-        train=dataclasses.replace(shared, vocabulary=vocabulary, encoder_positions=positions),
-        seed=seed,
-        task=task.name,
-        task_version=task.version,
-        fixed_tokens=task.fixed_tokens,
-        window=dataset.window,
-        dataset={
-            "name": dataset.name,
-            "fingerprint": dataset.fingerprint,
-            **dataset.ranges("train"),
-        },
-    )
 
 
 def _require_fit(folder: RunFolder, config: RunConfig, *, resume: bool) -> None:

@@ -118,7 +118,7 @@ def test_an_interrupted_experiment_goes_on(tmp_path, monkeypatch):
         ('task = "copy"\ntest', "test", "give a task"),
         ("systems = { learned = {", "other = { learned = {", "'systems'|other"),
         ("systems = {", 'systems = { "Learned!" = { method = "learned" }, ', "differ in letters"),
-        ("{ vocabulary = 6 }", "{ vocabulari = 6 }", "'vocabulary'"),
+        ("{ vocabulary = 6 }", "{ vocabulari = 6 }", "copying: learned: .*'vocabulary'"),
         ("[data.test]", '[data."../test"]', "names a folder"),
         ("[train.copying]", '[train."../copying"]', "names a folder"),
         ("{ vocabulary = 6 }", "5", "expected tables"),
@@ -129,7 +129,7 @@ def test_an_interrupted_experiment_goes_on(tmp_path, monkeypatch):
         ("train = 60", 'train = "x"', "type int"),
         ('into = "3-5"', 'into = "3-5"\nonly = "query"', "no column 'query'"),
         ('rename = "test"', 'rename = "other"', "renamed itself"),
-        ("symbols = 3\nsize", "symbols = 0\nsize", "at least 1"),
+        ("symbols = 3\nsize", "symbols = 0\nsize", r"data\.train: .*at least 1"),
         ("test = 12", "validation = 12", r"train\.copying: data\.test has no test rows"),
         ("test = 12", "test = 0\nper_cell = 2\ntrain = 9", r"data\.test has no test rows"),
         ("\ntest = 12", "\npreset = 'copy-small'\ntest = 0", r"data\.test has no test rows"),
@@ -142,6 +142,37 @@ def test_a_mistake_is_refused_before_anything_is_made(tmp_path, old, new, messag
     assert old in TINY
     with pytest.raises(UsageError, match=message):
         load_experiment(written(tmp_path, TINY.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{ symbol_dim = 8 }", "{ symbol_dim = 16 }", "interchangeable: symbol_dim=16"),
+        ("{ vocabulary = 6 }", "{ vocabulary = 5 }", "learned: .*--set vocabulary=6"),
+        (
+            "{ vocabulary = 6 }",
+            '{ vocabulary = 6, encoder_positions = "learned", max_positions = 4 }',
+            "learned: .*--set max_positions=",
+        ),
+        ("{ vocabulary = 6 }", '{ encoder_positions = "tree" }', "learned: .* no trees"),
+        (
+            "{ vocabulary = 6 }",
+            '{ method = "forgetting", vocabulary = 6, every = 5 }',
+            "learned: .* nothing is ever reset",
+        ),
+    ],
+)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_what_cannot_be_is_refused_before_anything_is_trained(tmp_path, old, new, message, swapped):
+    text = TINY.replace(old, new, 1)
+    if swapped:  # whichever is trained last
+        first, second = re.search(r"systems = \{ (.*\}), (.*\}) \}", text).groups()
+        text = text.replace(f"{first}, {second}", f"{second}, {first}")
+    with pytest.raises(UsageError, match=rf"train\.copying: {message}"):
+        run_experiment(load_experiment(written(tmp_path, text)), tmp_path / "out")
+
+    assert (tmp_path / "out" / "data" / "train").is_dir()
+    assert not (tmp_path / "out" / "runs").exists()
 
 
 @pytest.mark.parametrize(

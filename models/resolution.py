@@ -1,0 +1,50 @@
+"""From a user's wishes and a data set to the configuration of a run, with nothing left open."""
+
+import dataclasses
+from collections.abc import Mapping
+
+from symshift.data.dataset import Dataset
+from symshift.data.plugins import load_task
+from symshift.models.configuration import RunConfig, split_settings
+from symshift.models.embedding import load_method
+
+
+def resolve(
+    dataset: Dataset, method: str, settings: Mapping[str, str] | None = None, seed: int = 0
+) -> RunConfig:
+    """Return the configuration of a run on the training rows of a data set.
+
+    Args:
+        dataset: The data set.
+        method: The embedding method.
+        settings: Texts of `--set key=value`, for the training and for the method.
+        seed: The seed.
+
+    Raises:
+        UsageError: As split_settings does, or if the data set has no training rows.
+    """
+    task = load_task(dataset.task_name)
+    options, train = split_settings(method, settings or {})
+    vocabulary, positions = train.vocabulary, train.encoder_positions
+    if vocabulary is None:
+        named = load_method(method).named_rows
+        vocabulary = dataset.window.stop + 1 if named else len(dataset.window)
+    if positions == "auto":
+        first = next(iter(dataset.rows("train")))
+        are_trees = task.tree_paths(task.encode_input(first.input)) is not None
+        positions = "tree" if are_trees else "sinusoidal"
+    return RunConfig(
+        method=method,
+        options=options,
+        train=dataclasses.replace(train, vocabulary=vocabulary, encoder_positions=positions),
+        seed=seed,
+        task=task.name,
+        task_version=task.version,
+        fixed_tokens=task.fixed_tokens,
+        window=dataset.window,
+        dataset={
+            "name": dataset.name,
+            "fingerprint": dataset.fingerprint,
+            **dataset.ranges("train"),
+        },
+    )
