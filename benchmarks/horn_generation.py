@@ -28,9 +28,9 @@ from symshift.data.example import Example
 from symshift.data.plugins import load_task
 from symshift.data.theory import Rule, Theory, parse
 from symshift.generators.candidates import Recipe, realise
+from symshift.generators.demand import Demand
 from symshift.generators.generation import recipe_for
 from symshift.generators.pool import Chunk
-from symshift.generators.quota import Demand
 from symshift.generators.theories import problems
 from symshift.generators.writer import Context, Outcome, write_dataset
 

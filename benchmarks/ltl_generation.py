@@ -30,9 +30,9 @@ from symshift.data.options import Range
 from symshift.data.task import Problem
 from symshift.data.vocabulary import Window
 from symshift.generators.candidates import Recipe
+from symshift.generators.demand import Demand
 from symshift.generators.formulas.problems import FormulaProblems
 from symshift.generators.pool import Chunk
-from symshift.generators.quota import Demand
 from symshift.generators.writer import CHUNK_CANDIDATES, Context, Outcome, write_dataset
 from symshift.solvers import lasso
 from symshift.solvers.spot_discovery import find_spot

@@ -15,10 +15,11 @@ from symshift.data.options import build, option_names
 from symshift.data.plugins import load_task
 from symshift.data.vocabulary import Window
 from symshift.generators.candidates import Recipe, realise
+from symshift.generators.demand import Demand, require_divisible
 from symshift.generators.parts import Part, StoredOutcomes, write_part
 from symshift.generators.perturbation import check_perturbation
 from symshift.generators.pool import WorkerPool, num_usable_cpus
-from symshift.generators.quota import Demand, Quota, require_divisible
+from symshift.generators.quota import Quota
 from symshift.generators.ray_engine import RayEngine
 from symshift.generators.writer import Report, config_of, write_dataset
 

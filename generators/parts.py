@@ -23,8 +23,9 @@ from symshift.data.plugins import load_task
 from symshift.data.schema import arrow_schema, column_types
 from symshift.generators.blocks import BLOCK_CANDIDATES
 from symshift.generators.candidates import Recipe, Skipped, realise
+from symshift.generators.demand import Demand
 from symshift.generators.pool import Chunk
-from symshift.generators.quota import Demand, Quota
+from symshift.generators.quota import Quota
 from symshift.generators.writer import (
     CHUNK_CANDIDATES,
     Context,

@@ -27,8 +27,9 @@ from symshift.data.schema import arrow_schema, column_types
 from symshift.generators.blocks import BLOCK_CANDIDATES, FOLDER, Blocks
 from symshift.generators.candidates import Full, Recipe, Skipped, realise
 from symshift.generators.card import card_text
+from symshift.generators.demand import Demand
 from symshift.generators.pool import Chunk
-from symshift.generators.quota import Demand, Quota
+from symshift.generators.quota import Quota
 from symshift.generators.shards import ShardWriter
 
 CHUNK_CANDIDATES = 256

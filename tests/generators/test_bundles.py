@@ -11,7 +11,8 @@ from symshift.data.errors import UsageError
 from symshift.data.example import SPLITS
 from symshift.data.task import Even
 from symshift.generators.candidates import FULL, Skipped
-from symshift.generators.quota import DUPLICATE, EASY, UNEVEN, WITH_ANOTHER, Demand, Quota
+from symshift.generators.demand import Demand
+from symshift.generators.quota import DUPLICATE, EASY, UNEVEN, WITH_ANOTHER, Quota
 
 LABELS = Even(("label",), ((True,), (False,)), is_exact=True)
 DEPTHS = Even(("depth",), tuple((depth,) for depth in range(3)))

@@ -11,8 +11,9 @@ from symshift.data.dataset import open_dataset
 from symshift.data.errors import UsageError
 from symshift.generators import quota as quotas
 from symshift.generators.candidates import FULL, Skipped
+from symshift.generators.demand import Demand
 from symshift.generators.generation import plan, preset, with_preset
-from symshift.generators.quota import Demand, Quota
+from symshift.generators.quota import Quota
 from symshift.generators.verification import first_problems
 from symshift.generators.writer import write_dataset
 

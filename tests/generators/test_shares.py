@@ -6,7 +6,8 @@ from numbered_rows import is_taken, numbered_row
 
 from symshift.data.errors import UsageError
 from symshift.data.task import Even
-from symshift.generators.quota import UNEVEN, Demand, Quota
+from symshift.generators.demand import Demand
+from symshift.generators.quota import UNEVEN, Quota
 
 LABELS = Even(("label",), ((True,), (False,)), is_exact=True)
 DEPTHS = Even(("depth",), tuple((depth,) for depth in range(4)))
