@@ -1,30 +1,30 @@
 """From a user's wishes and a data set to the configuration of a run, with nothing left open."""
 
 import dataclasses
-from collections.abc import Mapping
+from typing import Any
 
 from symshift.data.dataset import Dataset
 from symshift.data.plugins import load_task
-from symshift.models.configuration import RunConfig, split_settings
+from symshift.models.configuration import RunConfig, TrainConfig
 from symshift.models.embedding import load_method
 
 
 def resolve(
-    dataset: Dataset, method: str, settings: Mapping[str, str] | None = None, seed: int = 0
+    dataset: Dataset, method: str, options: Any, train: TrainConfig, seed: int = 0
 ) -> RunConfig:
     """Return the configuration of a run on the training rows of a data set.
 
     Args:
         dataset: The data set.
         method: The embedding method.
-        settings: Texts of `--set key=value`, for the training and for the method.
+        options: The method's options.
+        train: The settings that every method has.
         seed: The seed.
 
     Raises:
-        UsageError: As split_settings does, or if the data set has no training rows.
+        UsageError: If the data set has no training rows, and they are needed.
     """
     task = load_task(dataset.task_name)
-    options, train = split_settings(method, settings or {})
     vocabulary, positions = train.vocabulary, train.encoder_positions
     if vocabulary is None:
         named = load_method(method).named_rows

@@ -10,6 +10,7 @@ import torch
 
 from symshift.data.dataset import Dataset
 from symshift.models.building import build_model, needs_paths
+from symshift.models.configuration import split_settings
 from symshift.models.encoding import encode_problems
 from symshift.models.prediction import answerer_of
 from symshift.models.resolution import resolve
@@ -30,7 +31,7 @@ def rehearse(
     Raises:
         UsageError: If there is no such model, or it cannot take some problem.
     """
-    config = resolve(data, method, settings)
+    config = resolve(data, method, *split_settings(method, settings))
     model = build_model(config)
     model.method.phases(config.train.steps)
     for test in tests:

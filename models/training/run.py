@@ -11,7 +11,7 @@ from symshift.data.files import locked_folder
 from symshift.data.plugins import load_task
 from symshift.data.task import Task
 from symshift.models.building import needs_paths, parameter_counts, table_shape
-from symshift.models.configuration import RunConfig
+from symshift.models.configuration import RunConfig, split_settings
 from symshift.models.decoding.answering import Answerer
 from symshift.models.encoding import encode_rows
 from symshift.models.memory import memory_explained
@@ -71,10 +71,11 @@ def train(
         NonFiniteError: If the loss or a gradient is no number; that step's rows are written.
         RunInterrupted: After Ctrl-C or SIGTERM; a checkpoint has been written.
     """
+    options, shared = split_settings(method, settings or {})
+    where = pick_device(device, place_in_team())
     dataset = open_dataset(dataset_path)
     task = load_task(dataset.task_name)
-    config = resolve(dataset, method, settings, seed)
-    where = pick_device(device, place_in_team())
+    config = resolve(dataset, method, options, shared, seed)
     _require_outside(run_path, (csv, tensorboard))
     copies: list[LogCopy] = [CsvCopy(csv)] if csv else []
     copies += [TensorBoardCopy(tensorboard)] if tensorboard else []
