@@ -22,7 +22,12 @@ MAX_TRIES = 20
 
 
 def draw_by_labels(
-    draws: Draws, limits: Limits, num_symbols: Sequence[int], closure_depth: int
+    draws: Draws,
+    limits: Limits,
+    num_symbols: Sequence[int],
+    closure_depth: int,
+    *,
+    has_underivable: bool,
 ) -> Draft | None:
     """Draw a theory whose closure takes a given number of rounds.
 
@@ -31,6 +36,7 @@ def draw_by_labels(
         limits: What the theory may be.
         num_symbols: The numbers of predicates to choose from.
         closure_depth: The rounds.
+        has_underivable: Whether there must be an atom to ask about that is not derivable.
 
     Returns:
         None if MAX_TRIES theories broke a limit.
@@ -39,7 +45,11 @@ def draw_by_labels(
         sizes = limits.draw_sizes(draws, num_symbols, closure_depth)
         levels = _Levels(draws, sizes, closure_depth + 1, limits.body_size.min)
         clauses = _Clauses(draws, limits, levels)
-        if clauses.fill(sizes.num_rules) and clauses.num_occurring >= limits.num_symbols.min:
+        if not clauses.fill(sizes.num_rules):
+            continue
+        occurring = clauses.occurring
+        has_false = not occurring.isdisjoint(levels.all_false)
+        if len(occurring) >= limits.num_symbols.min and (has_false or not has_underivable):
             draws.shuffle(clauses.found)
             return Draft(levels.facts, clauses.found, levels.rounds)
     return None
@@ -117,10 +127,10 @@ class _Clauses:
         self._draws = draws
 
     @property
-    def num_occurring(self) -> int:
-        """How many atoms occur in the rules and the facts."""
+    def occurring(self) -> set[int]:
+        """The atoms that occur in the rules and the facts."""
         atoms = {atom for body, head in self.found for atom in (*body, head)}
-        return len(atoms.union(self._levels.facts))
+        return atoms.union(self._levels.facts)
 
     def fill(self, num_rules: int) -> bool:
         """Draw so many rules; return whether there are so many."""

@@ -158,7 +158,9 @@ class TheoryProblems:
         whole = limits is self._limits
         sizes = self._fitting(closure_depth) if whole else [limits.num_symbols.max]
         if limits.has_labels_first:
-            draft = draw_by_labels(draws, limits, sizes, closure_depth)
+            draft = draw_by_labels(
+                draws, limits, sizes, closure_depth, has_underivable=has_underivable
+            )
         else:
             draft = draw_by_rules(
                 draws,

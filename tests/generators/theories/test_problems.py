@@ -82,6 +82,17 @@ def test_decorrelated_theories_are_asked_for_both_answers(sampler):
     assert set(asked.values()) == {2}
 
 
+@pytest.mark.parametrize("sampler", ["rp", "lp"])
+@pytest.mark.parametrize("decorrelate", [False, True])
+def test_few_predicates_leave_something_that_is_not_derivable(sampler, decorrelate):
+    # Now and then the only false atoms of a draft occur nowhere, and cannot be asked about.
+    options = {"sampler": sampler, "decorrelate": decorrelate, "num_symbols": Range(2, 5)}
+    for index, problem in enumerate(problems(options, 3_000, names=5)):
+        if isinstance(problem, Problem):
+            theory = parse(problem.input)
+            assert (theory.query in forward_chain(theory).rounds) is (index % 2 == 0)
+
+
 def test_decorrelation_takes_the_number_of_rules_for_the_query_away():
     def accuracy(options):
         right = 0

@@ -31,7 +31,7 @@ def drafts(count, sampler, closure_depth, names=30, **options):
     for number in range(count):
         draws = Draws("test", number)
         if sampler == "lp":
-            draft = draw_by_labels(draws, limits, fitting, closure_depth)
+            draft = draw_by_labels(draws, limits, fitting, closure_depth, has_underivable=True)
         else:
             draft = draw_by_rules(
                 draws,
