@@ -290,10 +290,16 @@ def _assemble(
 
 
 def publish(out: Path, final: Path, manifest: dict[str, Any]) -> None:
-    """Move finished files to where readers look, the manifest last."""
+    """Move finished files to where readers look, the manifest last.
+
+    They are written where an interrupted run's own files lie, so nothing half written is left in
+    the data set's folder.
+    """
+    write_text(final / "README.md", card_text(manifest))
+    write_json(final / "manifest.json", manifest)
     if (out / "data").is_dir():  # of a run that was cut just here
         shutil.rmtree(out / "data")
     if (final / "data").is_dir():
         (final / "data").rename(out / "data")
-    write_text(out / "README.md", card_text(manifest))
-    write_json(out / "manifest.json", manifest)
+    for name in ("README.md", "manifest.json"):
+        (final / name).replace(out / name)

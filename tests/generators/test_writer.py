@@ -1,15 +1,17 @@
+import itertools
 import json
 import os
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from symshift.data.dataset import open_dataset
 from symshift.data.errors import DataError, SymshiftError, UsageError
-from symshift.data.files import locked_folder
+from symshift.data.files import LOCK_NAME, locked_folder
 from symshift.data.vocabulary import Window
 from symshift.generators import writer
 from symshift.generators.blocks import Blocks
@@ -55,6 +57,42 @@ def test_an_interrupted_run_ends_with_the_same_bytes(tmp_path, stop_after, Seria
     write(tmp_path / "cut")
 
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
+
+
+class Killed(BaseException):
+    """Stands for a death that removes nothing."""
+
+
+@pytest.mark.parametrize("method", ["rename", "replace"])
+def test_a_run_killed_before_any_of_its_renamings_goes_on(
+    tmp_path, write, contents, monkeypatch, method
+):
+    write(tmp_path / "whole")
+    genuine = getattr(Path, method)
+    num_killed = 0
+    for number in itertools.count():
+        left = [number]
+
+        def dying(self, target, left=left):
+            if not left[0]:
+                raise Killed
+            left[0] -= 1
+            return genuine(self, target)
+
+        out = tmp_path / f"cut-{number}"
+        try:
+            with monkeypatch.context() as patch:
+                patch.setattr(Path, method, dying)
+                patch.setattr(Path, "unlink", lambda _self, missing_ok=False: None)
+                write(out)
+            break
+        except Killed:
+            num_killed += 1
+        write(out)
+
+        assert contents(out) == contents(tmp_path / "whole")
+        assert {path.name for path in out.iterdir()} <= {*writer.OWN_NAMES, LOCK_NAME}
+    assert num_killed >= (1 if method == "rename" else 4)
 
 
 def test_a_run_cut_while_it_publishes_ends_with_the_same_bytes(
