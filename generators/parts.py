@@ -33,6 +33,7 @@ from symshift.generators.writer import (
     Outcome,
     Report,
     config_of,
+    has_stalled,
 )
 
 MARGIN = 0.05
@@ -101,15 +102,18 @@ def write_part(recipe: Recipe, demand: Demand, part: Part, out: Path, engine: En
             even=stream.even,
             bundle=stream.bundle,
         )
-        end = stream.length
+        end, message = stream.length, f"part {part}"
         with tqdm(total=sum(share.values()), unit="row", disable=None, desc=out.name) as bar:
             for block in _own_blocks(part, end):
                 if quota.is_satisfied:
                     break
+                if end is None and has_stalled(quota):
+                    message += "; it found no new rows any more, merge tells how many there are"
+                    break
                 outcomes = blocks.read(block) or _make(recipe, demand, block, end, engine)
                 blocks.write(block, outcomes)
                 bar.update(sum(map(len, quota.judge(outcomes))))
-        return Report(path=out, rows=dict(quota.taken), missing={}, message=f"part {part}")
+        return Report(path=out, rows=dict(quota.taken), missing={}, message=message)
 
 
 def _begin(out: Path, marker: Mapping[str, Any]) -> None:

@@ -232,9 +232,12 @@ def _stopped(quota: Quota, end: int | None) -> str | None:
         return None
     if end is not None:
         return "exhausted" if quota.candidates >= end else None
-    if not quota.has_cells and quota.candidates - quota.last_taken >= STALL_CANDIDATES:
-        return "stopped"
-    return None
+    return "stopped" if not quota.has_cells and has_stalled(quota) else None
+
+
+def has_stalled(quota: Quota) -> bool:
+    """Tell whether so many candidates brought no new row that more are not to be waited for."""
+    return quota.candidates - quota.last_taken >= STALL_CANDIDATES
 
 
 def _message(space: int | None, demand: Demand, quota: Quota, stopped: str | None) -> str:
@@ -249,6 +252,7 @@ def _message(space: int | None, demand: Demand, quota: Quota, stopped: str | Non
     return (
         f"stopped after {STALL_CANDIDATES} candidates without a new row: {missing} short; "
         "ask for fewer rows, larger sizes or more symbols"
+        + (", or a smaller hard share" if demand.hard_share is not None else "")
     )
 
 

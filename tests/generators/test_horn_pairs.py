@@ -142,6 +142,22 @@ def test_parts_make_the_same_bytes(tmp_path, contents, small_blocks):
     assert contents(tmp_path / "m") == contents(tmp_path / "d")
 
 
+def test_parts_of_a_space_that_is_too_small_end_and_merge(
+    tmp_path, contents, small_blocks, monkeypatch
+):
+    monkeypatch.setattr(writer, "STALL_CANDIDATES", 1_000)
+    wishes = {"symbols": 3, "train": 2_000, "decorrelate": True}
+    single = generate_dataset("horn", tmp_path / "d", wishes, num_workers=1)
+    parts = [tmp_path / f"p{number}" for number in (1, 2)]
+    for number, part in enumerate(parts, 1):
+        report = generate_dataset("horn", part, wishes, num_workers=1, part=f"{number}/2")
+        assert "no new rows any more" in report.message
+
+    assert single.missing
+    assert merge_parts(parts, tmp_path / "m").missing == single.missing
+    assert contents(tmp_path / "m") == contents(tmp_path / "d")
+
+
 @pytest.mark.parametrize("wishes", [{"train": 11}, {"train": 10, "test": 3}, {"per_cell": 5}])
 def test_an_odd_number_is_refused_before_anything_is_written(tmp_path, wishes):
     with pytest.raises(UsageError, match="give a multiple of 2"):

@@ -200,12 +200,22 @@ def test_a_split_without_rows_has_no_file(tmp_path, write):
 
 
 @pytest.mark.spot
+def test_a_stream_that_stops_names_the_share_of_hard_rows(tmp_path, monkeypatch, write):
+    monkeypatch.setattr(writer, "STALL_CANDIDATES", 50)
+    wishes = {"task": "ltl", "symbols": 1, "size": "1-2", "hard_share": 0.9}
+    report = write(tmp_path / "d", {"train": 10**6}, **wishes)
+
+    assert report.message.endswith("or a smaller hard share")
+
+
+@pytest.mark.spot
 def test_a_stream_without_new_rows_stops_and_says_so(tmp_path, monkeypatch, write):
     monkeypatch.setattr(writer, "STALL_CANDIDATES", 50)
     wishes = {"task": "ltl", "symbols": 1, "size": "1-2"}
     report = write(tmp_path / "d", {"train": 10**6}, **wishes)
 
     assert report.message.startswith("stopped after 50 candidates")
+    assert "hard share" not in report.message
     assert report.rows["train"] > 0
 
 
